@@ -1,0 +1,2 @@
+//! `cargo bench --bench serialization` (being written).
+fn main() {}

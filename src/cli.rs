@@ -1,0 +1,19 @@
+//! The command line's types: what can be asked for. Owns no behaviour; each subcommand's is in [`cmd`](crate::cmd).
+
+use clap::{Parser, Subcommand};
+
+/// One consensus vote in every wire format, on every network stack, measured so that a sceptic can check it.
+#[derive(Debug, Parser)]
+#[command(name = "votebench", version, propagate_version = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print every codec and row, with what each is made of.
+    List(crate::cmd::list::Args),
+}

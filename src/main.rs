@@ -1,0 +1,7 @@
+//! The program `votebench`: parse, dispatch, exit status.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    votebench::cmd::main()
+}

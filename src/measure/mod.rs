@@ -1,0 +1,3 @@
+//! How figures are taken. One driver a file; no driver knows a concrete codec or stack, and none knows the command line.
+
+pub mod allocations;

@@ -1,0 +1,1 @@
+//! The vote as JSON (being written).

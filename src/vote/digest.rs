@@ -93,9 +93,8 @@ mod tests {
     #[test]
     fn every_bit_counts() {
         for vote in corpus::votes(8, 3) {
-            let mut seen = std::collections::HashSet::from([Digest::of(&vote)]);
             for bit in 0..145 * 8 {
-                assert!(seen.insert(Digest::of(&flip(&vote, bit))), "bit {bit} collides");
+                assert_ne!(Digest::of(&flip(&vote, bit)), Digest::of(&vote), "bit {bit} does not show");
             }
         }
     }

@@ -172,7 +172,7 @@ pub fn own<C: Codec + ?Sized>(codec: &mut C, batch: &Batch, pace: Pace) -> Resul
 /// Calls `one` with every message. What it gives goes through `black_box`; in the pace `Chained`, `link` draws from it
 /// what the next message's address depends on.
 #[inline(always)]
-fn each_message<T>(
+pub(super) fn each_message<T>(
     batch: &Batch,
     pace: Pace,
     mut one: impl FnMut(&[u8]) -> Result<T, CodecError>,
@@ -199,7 +199,7 @@ fn each_message<T>(
 
 /// Three bytes of a message, by which the next vote's address depends on this message having been written.
 #[inline(always)]
-fn touch(message: &[u8]) -> usize {
+pub(super) fn touch(message: &[u8]) -> usize {
     match message {
         [] => 0,
         _ => usize::from(message[0] ^ message[message.len() / 2] ^ message[message.len() - 1]),

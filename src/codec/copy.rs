@@ -10,6 +10,7 @@
 use std::hint::black_box;
 
 use super::batch::{each_message, touch};
+use super::buffer::Buffer;
 use super::{Batch, Class, Codec, CodecError, Envelope, Info, Model, Pace, packed};
 use crate::vote::{Digest, PAYLOAD_BYTES, Vote};
 
@@ -30,12 +31,12 @@ const MESSAGE_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 
 /// The codec `copy-161`.
 pub(super) struct Copy {
-    message: [u8; MESSAGE_BYTES],
+    buffer: Buffer<0, MESSAGE_BYTES>,
 }
 
 impl Copy {
     pub(super) const fn new() -> Self {
-        Self { message: [0; MESSAGE_BYTES] }
+        Self { buffer: Buffer::new() }
     }
 }
 
@@ -46,10 +47,10 @@ impl Codec for Copy {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        if let Some(payload) = self.message.last_chunk_mut() {
+        if let Some(payload) = self.buffer.message.last_chunk_mut() {
             packed::write(payload, vote);
         }
-        Ok(&self.message)
+        Ok(&self.buffer.message)
     }
 
     #[inline]
@@ -68,11 +69,11 @@ impl Codec for Copy {
     }
 
     fn encode_batch(&mut self, batch: &Batch, pace: Pace) -> Result<(), CodecError> {
-        copy_batch(&mut self.message, batch, pace)
+        copy_batch(&mut self.buffer.message, batch, pace)
     }
 
     fn open_batch(&mut self, batch: &Batch, pace: Pace) -> Result<(), CodecError> {
-        copy_batch(&mut self.message, batch, pace)
+        copy_batch(&mut self.buffer.message, batch, pace)
     }
 }
 
@@ -89,25 +90,22 @@ fn view(message: &[u8]) -> Result<packed::View<'_>, CodecError> {
 /// One pass: every message copied by a call of its own. Chained by three bytes of the copy, as an encoded message is.
 #[inline(always)]
 fn copy_batch(buffer: &mut [u8], batch: &Batch, pace: Pace) -> Result<(), CodecError> {
-    match pace {
-        Pace::Stream => {
-            each_message(batch, pace, |message| copy_one(buffer, message).map(|copy| drop(black_box(copy))), |()| 0)
-        }
-        Pace::Chained => each_message(
-            batch,
-            pace,
-            |message| copy_one(buffer, message).map(|copy| touch(black_box(copy))),
-            |byte| *byte as u64,
-        ),
-    }
+    let copy = |message: &[u8]| {
+        let outcome = copy_one(buffer, message);
+        let copied = black_box(&*buffer);
+        outcome.map(|()| match pace {
+            Pace::Stream => 0,
+            Pace::Chained => touch(copied.get(..message.len()).unwrap_or_default()),
+        })
+    };
+    each_message(batch, pace, copy, |bytes| u64::from(*bytes))
 }
 
-/// The copy. Neither end of it nor its length is known to the compiler.
+/// The copy. Neither where its ends lie nor its length is known to the compiler.
 #[inline(never)]
-fn copy_one<'b>(buffer: &'b mut [u8], message: &[u8]) -> Result<&'b [u8], CodecError> {
-    let copy = buffer.get_mut(..message.len()).ok_or(CodecError::TrailingBytes)?;
-    copy.copy_from_slice(message);
-    Ok(copy)
+fn copy_one(buffer: &mut [u8], message: &[u8]) -> Result<(), CodecError> {
+    buffer.get_mut(..message.len()).ok_or(CodecError::TrailingBytes)?.copy_from_slice(message);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -121,9 +119,9 @@ mod tests {
         let batch = Batch::new(&mut codec, corpus::votes(5, 1)).unwrap();
         for model in [Model::Encode, Model::Open] {
             for pace in Pace::ALL {
-                codec.message.fill(0xff);
+                codec.buffer.message.fill(0xff);
                 codec.run_batch(model, &batch, pace).unwrap();
-                assert_eq!(Some(&codec.message[..]), batch.messages().last());
+                assert_eq!(Some(&codec.buffer.message[..]), batch.messages().last());
             }
         }
     }

@@ -4,6 +4,7 @@
 pub mod batch;
 pub mod error;
 
+mod buffer;
 mod copy;
 mod packed;
 mod zap;

@@ -12,6 +12,7 @@
 //! whose 145 bytes do not end within the message; bytes behind the message's size. Versions 1 and 2 are read, 1 is
 //! written. One check covers all six fields; after it each is a plain load.
 
+use super::buffer::Buffer;
 use super::{Class, Codec, CodecError, Info};
 use crate::schema::generated::vote_zap::{self, VoteFields};
 use crate::vote::{Digest, Vote};
@@ -28,12 +29,12 @@ static INFO: Info = Info {
 
 /// The codec `zap`.
 pub(super) struct Zap {
-    message: [u8; vote_zap::Vote::MESSAGE_SIZE],
+    buffer: Buffer<8, { vote_zap::Vote::MESSAGE_SIZE }>,
 }
 
 impl Zap {
     pub(super) const fn new() -> Self {
-        Self { message: [0; vote_zap::Vote::MESSAGE_SIZE] }
+        Self { buffer: Buffer::new() }
     }
 }
 
@@ -46,18 +47,19 @@ impl Codec for Zap {
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
         let Vote { round, block_hash, voter_id, signature, timestamp, vote_type } = vote;
         VoteFields { round: *round, block_hash, voter_id, signature, timestamp: *timestamp, vote_type: *vote_type }
-            .write(&mut self.message);
-        Ok(&self.message)
+            .write(&mut self.buffer.message);
+        Ok(&self.buffer.message)
     }
 
     #[inline]
     fn open_round(&mut self, message: &[u8]) -> Result<u64, CodecError> {
-        Ok(view(message)?.round())
+        let Some(vote) = view(message) else { return refuse(message) };
+        Ok(vote.round())
     }
 
     #[inline]
     fn read(&mut self, message: &[u8]) -> Result<Digest, CodecError> {
-        let vote = view(message)?;
+        let Some(vote) = view(message) else { return refuse(message) };
         Ok(Digest::of_fields(
             vote.round(),
             vote.block_hash(),
@@ -70,7 +72,7 @@ impl Codec for Zap {
 
     #[inline]
     fn own(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
-        let vote = view(message)?;
+        let Some(vote) = view(message) else { return refuse(message) };
         Ok(Vote {
             round: vote.round(),
             block_hash: *vote.block_hash(),
@@ -87,20 +89,30 @@ const REFUSED: Flags = Flags::COMPRESSED.union(Flags::ENCRYPTED);
 
 /// `bytes` as exactly one message whose root is one whole vote.
 #[inline]
-fn view(bytes: &[u8]) -> Result<vote_zap::Vote<'_>, CodecError> {
+fn check(bytes: &[u8]) -> Result<vote_zap::Vote<'_>, CodecError> {
     let message = Message::parse(bytes)?;
     if message.flags().intersects(REFUSED) {
         return Err(CodecError::UnsupportedFlags);
     }
     let vote = vote_zap::Vote::from_message(message)?;
-    if message.size() != bytes.len() {
-        return Err(CodecError::TrailingBytes);
-    }
-    Ok(vote)
+    if message.size() == bytes.len() { Ok(vote) } else { Err(CodecError::TrailingBytes) }
+}
+
+/// [`check`] without the reason, of which then nothing is left in the good case.
+#[inline]
+fn view(bytes: &[u8]) -> Option<vote_zap::Vote<'_>> {
+    vote_zap::Vote::parse_exact(bytes, REFUSED)
+}
+
+/// The reason: what [`check`] says of bytes that [`view`] refused.
+#[cold]
+#[inline(never)]
+fn refuse<T>(bytes: &[u8]) -> Result<T, CodecError> {
+    Err(check(bytes).err().unwrap_or(CodecError::TruncatedObject))
 }
 
 impl From<ParseError> for CodecError {
-    #[cold]
+    #[inline]
     fn from(error: ParseError) -> Self {
         match error {
             ParseError::BufferTooSmall => Self::BufferTooSmall,
@@ -111,7 +123,7 @@ impl From<ParseError> for CodecError {
 }
 
 impl From<ViewError> for CodecError {
-    #[cold]
+    #[inline]
     fn from(error: ViewError) -> Self {
         match error {
             ViewError::Parse(error) => error.into(),

@@ -4,7 +4,11 @@
 use std::fmt;
 
 /// Why bytes are not a ZAP message at all. Nothing but the header is looked at.
+///
+/// As wide as a pointer: in a result it then takes the place of one whole field of a message, and a compiler need not piece
+/// that field together from the error's byte and the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(usize)]
 pub enum ParseError {
     /// Fewer than 16 bytes, a size field below 16, or a size field above the number of bytes given.
     BufferTooSmall,

@@ -7,6 +7,7 @@
 
 use std::str::Utf8Error;
 
+use super::layout::part;
 use super::list::List;
 use super::{Flags, HEADER_BYTES, MAGIC, ParseError, Version, ViewError};
 
@@ -15,18 +16,11 @@ use super::{Flags, HEADER_BYTES, MAGIC, ParseError, Version, ViewError};
 pub struct Message<'a> {
     /// Exactly `size` bytes, at least a header: what follows them is not part of the message.
     bytes: &'a [u8],
-    /// The header's first half: magic, version, flags.
-    first: u64,
-    /// The header's second half: root offset, size.
-    second: u64,
+    /// The header's second word: version, and flags above it.
+    version_flags: u32,
+    /// The header's third word.
+    root_offset: u32,
 }
-
-/// The header's first eight bytes, without flags, in version 1.
-const FIRST: u64 = u32::from_le_bytes(MAGIC) as u64 | 1 << 32;
-
-/// What of the first eight bytes must be zero after [`FIRST`] was subtracted: magic and version, but not the lowest bit of
-/// the version, which tells 1 from 2.
-const FIRST_FIXED: u64 = 0x0000_fffe_ffff_ffff;
 
 impl<'a> Message<'a> {
     /// Checks the header, in this order: at least 16 bytes, magic, version 1 or 2, a size of at least 16 and at most the
@@ -39,15 +33,16 @@ impl<'a> Message<'a> {
         let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else {
             return Err(ParseError::BufferTooSmall);
         };
-        // Two loads and two comparisons where all is well; what is wrong is found out afterwards.
-        let (first, second) = halves(header);
-        if first.wrapping_sub(FIRST) & FIRST_FIXED != 0 {
-            return Err(refusal(first));
+        let [magic, version_flags, root_offset, size] = words(header);
+        if magic != u32::from_le_bytes(MAGIC) {
+            return Err(ParseError::InvalidMagic);
         }
-        match usize::try_from(second >> 32).ok().filter(|size| *size >= HEADER_BYTES).and_then(|size| bytes.get(..size))
-        {
-            Some(bytes) => Ok(Self { bytes, first, second }),
-            None => Err(ParseError::BufferTooSmall),
+        if (version_flags & 0xffff).wrapping_sub(1) > 1 {
+            return Err(ParseError::UnsupportedVersion);
+        }
+        match bytes.get(..to_usize(size)) {
+            Some(bytes) if bytes.len() >= HEADER_BYTES => Ok(Self { bytes, version_flags, root_offset }),
+            _ => Err(ParseError::BufferTooSmall),
         }
     }
 
@@ -69,14 +64,14 @@ impl<'a> Message<'a> {
     #[inline]
     #[must_use]
     pub const fn version(self) -> Version {
-        if self.first & 2 << 32 == 0 { Version::V1 } else { Version::V2 }
+        if self.version_flags & 2 == 0 { Version::V1 } else { Version::V2 }
     }
 
     /// The flags of the header, as they are: no flag changes how the rest is read.
     #[inline]
     #[must_use]
     pub const fn flags(self) -> Flags {
-        let [.., low, high] = self.first.to_le_bytes();
+        let [_, _, low, high] = self.version_flags.to_le_bytes();
         Flags(u16::from_le_bytes([low, high]))
     }
 
@@ -84,7 +79,7 @@ impl<'a> Message<'a> {
     #[inline]
     #[must_use]
     pub const fn root_offset(self) -> u32 {
-        low_half(self.second)
+        self.root_offset
     }
 
     /// The root object, wherever the header says that it lies: inside the header and unaligned are read like any other
@@ -103,12 +98,35 @@ impl<'a> Message<'a> {
     /// [`ViewError::TruncatedObject`] where the section does not end within the message.
     #[inline]
     pub fn root_section<const N: usize>(self) -> Result<(Object<'a>, &'a [u8; N]), ViewError> {
-        let root = self.root();
-        match root.message.get(root.position..).and_then(<[u8]>::first_chunk) {
-            Some(section) if root.position >= HEADER_BYTES && root.position < self.bytes.len() => Ok((root, section)),
-            _ if root.position < HEADER_BYTES || root.position >= self.bytes.len() => Err(ViewError::RootOutOfBounds),
-            _ => Err(ViewError::TruncatedObject),
+        match section(self.bytes, self.root_offset) {
+            Some(section) if N > 0 || self.has_root() => Ok((self.root(), section)),
+            _ if self.has_root() => Err(ViewError::TruncatedObject),
+            _ => Err(ViewError::RootOutOfBounds),
         }
+    }
+
+    /// The root's fixed section of `N` bytes, where `bytes` are exactly one message, none of the flags `refused` is set, and
+    /// the section lies wholly behind the header: [`parse`](Self::parse), [`flags`](Self::flags),
+    /// [`root_section`](Self::root_section) and a comparison of the sizes in one, without a reason where it is none.
+    ///
+    /// What a connection delivers is one message in a frame of its own, so this is all that a receiver asks.
+    #[inline]
+    #[must_use]
+    pub fn exact_root_section<const N: usize>(bytes: &'a [u8], refused: Flags) -> Option<&'a [u8; N]> {
+        let [magic, version_flags, root_offset, size] = words(bytes.first_chunk()?);
+        if to_usize(size) != bytes.len() || magic != u32::from_le_bytes(MAGIC) {
+            return None;
+        }
+        if (version_flags & 0xffff).wrapping_sub(1) > 1 || version_flags & u32::from(refused.0) << 16 != 0 {
+            return None;
+        }
+        section(bytes, root_offset)
+    }
+
+    /// Whether the root starts in the data segment.
+    #[inline]
+    fn has_root(self) -> bool {
+        (HEADER_BYTES..self.bytes.len()).contains(&to_usize(self.root_offset))
     }
 }
 
@@ -241,23 +259,22 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The header's two 8-byte words.
+/// The `N` bytes from `offset` on, behind the header and inside of the message.
 #[inline]
-const fn halves(header: &[u8; HEADER_BYTES]) -> (u64, u64) {
-    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *header;
-    (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes([i, j, k, l, m, n, o, p]))
+fn section<const N: usize>(message: &[u8], offset: u32) -> Option<&[u8; N]> {
+    let offset = to_usize(offset);
+    if offset < HEADER_BYTES { None } else { message.get(offset..)?.first_chunk() }
 }
 
-/// What is wrong with a header's first eight bytes.
-#[cold]
-const fn refusal(first: u64) -> ParseError {
-    if low_half(first) == u32::from_le_bytes(MAGIC) { ParseError::UnsupportedVersion } else { ParseError::InvalidMagic }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the low half is what is asked for")]
+/// The header's four words.
 #[inline]
-const fn low_half(word: u64) -> u32 {
-    word as u32
+const fn words(header: &[u8; HEADER_BYTES]) -> [u32; 4] {
+    [
+        u32::from_le_bytes(*part::<0, 4, HEADER_BYTES>(header)),
+        u32::from_le_bytes(*part::<4, 4, HEADER_BYTES>(header)),
+        u32::from_le_bytes(*part::<8, 4, HEADER_BYTES>(header)),
+        u32::from_le_bytes(*part::<12, 4, HEADER_BYTES>(header)),
+    ]
 }
 
 /// A 32-bit offset as an index; on a machine of 16 bits, an index that lies in no message.

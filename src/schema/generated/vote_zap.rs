@@ -27,6 +27,11 @@ impl<'a> Vote<'a> {
     }
     /// x
     #[inline]
+    pub fn parse_exact(bytes: &'a [u8], refused: zap::Flags) -> ::core::option::Option<Self> {
+        match zap::Message::exact_root_section(bytes, refused) { Some(section) => Some(Self {section}), None => None }
+    }
+    /// x
+    #[inline]
     pub const fn round(self) -> u64 { u64::from_le_bytes(*zap::layout::part::<0, 8, 145>(self.section)) }
     /// x
     #[inline]

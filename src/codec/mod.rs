@@ -4,7 +4,10 @@
 pub mod batch;
 pub mod error;
 
+mod buffer;
+mod copy;
 mod packed;
+mod zap;
 
 pub use batch::{Batch, Pace};
 pub use error::{CodecError, Envelope, Malformed};
@@ -186,7 +189,7 @@ pub trait Codec: Send {
 /// Every codec, rows first, in the order of the tables.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Codec>> {
-    vec![Box::new(packed::Packed::new())]
+    vec![Box::new(zap::Zap::new()), Box::new(copy::Copy::new()), Box::new(packed::Packed::new())]
 }
 
 /// The codec of that name.

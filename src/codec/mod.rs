@@ -4,6 +4,12 @@
 pub mod batch;
 pub mod error;
 
+mod fields;
+mod flatbuffers;
+mod flatbuffers_buffer;
+mod flatbuffers_one_struct;
+mod flatbuffers_table;
+mod flatbuffers_vectors;
 mod packed;
 
 pub use batch::{Batch, Pace};
@@ -186,7 +192,14 @@ pub trait Codec: Send {
 /// Every codec, rows first, in the order of the tables.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Codec>> {
-    vec![Box::new(packed::Packed::new())]
+    vec![
+        Box::new(flatbuffers::Flatbuffers::<true>::new()),
+        Box::new(flatbuffers::Flatbuffers::<false>::new()),
+        Box::new(flatbuffers_one_struct::OneStruct::<true>::new()),
+        Box::new(flatbuffers_one_struct::OneStruct::<false>::new()),
+        Box::new(flatbuffers_vectors::Vectors::new()),
+        Box::new(packed::Packed::new()),
+    ]
 }
 
 /// The codec of that name.

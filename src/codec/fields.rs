@@ -18,14 +18,7 @@ impl Fields<'_> {
     /// The digest of the fields.
     #[inline]
     pub(super) fn digest(&self) -> Digest {
-        Digest::of_fields(
-            self.round,
-            self.block_hash,
-            self.voter_id,
-            self.signature,
-            self.timestamp,
-            self.vote_type,
-        )
+        Digest::of_fields(self.round, self.block_hash, self.voter_id, self.signature, self.timestamp, self.vote_type)
     }
 
     /// The owned vote.

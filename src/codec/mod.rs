@@ -4,6 +4,11 @@
 pub mod batch;
 pub mod error;
 
+mod capnp;
+mod capnp_memory;
+mod capnp_message;
+mod capnp_packed;
+mod capnp_words;
 mod fields;
 mod flatbuffers;
 mod flatbuffers_buffer;
@@ -194,10 +199,14 @@ pub trait Codec: Send {
 pub fn all() -> Vec<Box<dyn Codec>> {
     vec![
         Box::new(flatbuffers::Flatbuffers::<true>::new()),
+        Box::new(capnp::Capnp::new()),
         Box::new(flatbuffers::Flatbuffers::<false>::new()),
         Box::new(flatbuffers_one_struct::OneStruct::<true>::new()),
         Box::new(flatbuffers_one_struct::OneStruct::<false>::new()),
         Box::new(flatbuffers_vectors::Vectors::new()),
+        Box::new(capnp::Overwrite::new()),
+        Box::new(capnp_words::Words::new()),
+        Box::new(capnp_packed::Packed::new()),
         Box::new(packed::Packed::new()),
     ]
 }

@@ -5,7 +5,18 @@ pub mod batch;
 pub mod error;
 
 mod buffer;
+mod capnp;
+mod capnp_memory;
+mod capnp_message;
+mod capnp_packed;
+mod capnp_words;
 mod copy;
+mod fields;
+mod flatbuffers;
+mod flatbuffers_buffer;
+mod flatbuffers_one_struct;
+mod flatbuffers_table;
+mod flatbuffers_vectors;
 mod packed;
 mod zap;
 
@@ -189,7 +200,20 @@ pub trait Codec: Send {
 /// Every codec, rows first, in the order of the tables.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Codec>> {
-    vec![Box::new(zap::Zap::new()), Box::new(copy::Copy::new()), Box::new(packed::Packed::new())]
+    vec![
+        Box::new(zap::Zap::new()),
+        Box::new(flatbuffers::Flatbuffers::<true>::new()),
+        Box::new(capnp::Capnp::new()),
+        Box::new(flatbuffers::Flatbuffers::<false>::new()),
+        Box::new(flatbuffers_one_struct::OneStruct::<true>::new()),
+        Box::new(flatbuffers_one_struct::OneStruct::<false>::new()),
+        Box::new(flatbuffers_vectors::Vectors::new()),
+        Box::new(capnp::Overwrite::new()),
+        Box::new(capnp_words::Words::new()),
+        Box::new(capnp_packed::Packed::new()),
+        Box::new(copy::Copy::new()),
+        Box::new(packed::Packed::new()),
+    ]
 }
 
 /// The codec of that name.

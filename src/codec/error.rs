@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::vote::Field;
+use crate::vote::json::VoteJsonError;
 
 /// Why bytes are not a vote, or a vote could not be written.
 ///
@@ -102,6 +103,22 @@ impl CodecError {
     #[must_use]
     pub fn malformed(parser: &'static str, reason: impl fmt::Display) -> Self {
         Self::Malformed(Box::new(Malformed { parser, reason: reason.to_string() }))
+    }
+}
+
+impl From<VoteJsonError> for CodecError {
+    #[cold]
+    #[inline(never)]
+    fn from(error: VoteJsonError) -> Self {
+        match error {
+            VoteJsonError::Syntax(error) => {
+                Self::InvalidJson(Box::new(Malformed { parser: "serde_json", reason: error.to_string() }))
+            }
+            VoteJsonError::InvalidHex { field } => Self::InvalidHex { field },
+            VoteJsonError::MissingField { field } => Self::MissingField { field },
+            VoteJsonError::WrongLength { field, actual } => Self::wrong_length(field, actual),
+            VoteJsonError::OutOfRange { field } => Self::OutOfRange { field },
+        }
     }
 }
 

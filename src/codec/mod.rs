@@ -4,6 +4,7 @@
 pub mod batch;
 pub mod error;
 
+mod json;
 mod packed;
 
 pub use batch::{Batch, Pace};
@@ -186,7 +187,7 @@ pub trait Codec: Send {
 /// Every codec, rows first, in the order of the tables.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Codec>> {
-    vec![Box::new(packed::Packed::new())]
+    vec![Box::new(json::Json::new()), Box::new(packed::Packed::new())]
 }
 
 /// The codec of that name.

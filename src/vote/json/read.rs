@@ -1,0 +1,292 @@
+//! Reading a vote from JSON. Owns the visitor that finds the six fields in a JSON object (or a list of six), and what a
+//! parsed vote is before its hex is decoded: numbers, and borrowed text.
+
+use std::borrow::Cow;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::VoteJsonError;
+use super::integer::Integer;
+use crate::vote::{Field, Vote};
+
+/// A vote's JSON, parsed: integers read and in range, byte fields still as the text that lies in the message.
+#[derive(Debug)]
+pub struct Parsed<'a>(Found<'a>);
+
+impl<'a> Parsed<'a> {
+    /// Parses `text`, which must be one JSON object and nothing more.
+    ///
+    /// # Errors
+    /// All but those of hex and its length, which only [`vote`](Self::vote) looks at.
+    #[inline]
+    pub fn new(text: &'a [u8]) -> Result<Self, VoteJsonError> {
+        let mut fields = Fields::default();
+        let mut deserializer = serde_json::Deserializer::from_slice(text);
+        let outcome = match Object(&mut fields).deserialize(&mut deserializer) {
+            Ok(()) => deserializer.end(),
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(()) => Ok(Self(fields.found()?)),
+            Err(error) => Err(fields.error(error)),
+        }
+    }
+
+    /// The round.
+    #[inline]
+    #[must_use]
+    pub fn round(&self) -> u64 {
+        self.0.round
+    }
+
+    /// The vote, its hex decoded.
+    ///
+    /// # Errors
+    /// Where a byte field is not hexadecimal or has another length.
+    #[inline]
+    pub fn vote(&self) -> Result<Vote, VoteJsonError> {
+        self.0.vote()
+    }
+}
+
+/// What [`Fields`] are once none is missing.
+#[derive(Debug)]
+pub(crate) struct Found<'a> {
+    pub(crate) round: u64,
+    block_hash: Cow<'a, [u8]>,
+    voter_id: Cow<'a, [u8]>,
+    signature: Cow<'a, [u8]>,
+    timestamp: u64,
+    vote_type: u8,
+}
+
+impl Found<'_> {
+    /// The vote, its hex decoded.
+    #[inline]
+    pub(crate) fn vote(&self) -> Result<Vote, VoteJsonError> {
+        let mut vote =
+            Vote { round: self.round, timestamp: self.timestamp, vote_type: self.vote_type, ..Vote::default() };
+        unhex(Field::BlockHash, &self.block_hash, &mut vote.block_hash)?;
+        unhex(Field::VoterId, &self.voter_id, &mut vote.voter_id)?;
+        unhex(Field::Signature, &self.signature, &mut vote.signature)?;
+        Ok(vote)
+    }
+}
+
+#[inline]
+fn unhex(field: Field, text: &[u8], out: &mut [u8]) -> Result<(), VoteJsonError> {
+    let digits = match text {
+        [b'0', b'x' | b'X', digits @ ..] => digits,
+        _ => text,
+    };
+    const_hex::decode_to_slice(digits, out).map_err(|_| bad_hex(field, digits))
+}
+
+/// What is wrong with `digits`, which are not the hex of a field.
+#[cold]
+#[inline(never)]
+fn bad_hex(field: Field, digits: &[u8]) -> VoteJsonError {
+    if digits.len().is_multiple_of(2) && digits.iter().all(u8::is_ascii_hexdigit) {
+        VoteJsonError::WrongLength { field, actual: digits.len() / 2 }
+    } else {
+        VoteJsonError::InvalidHex { field }
+    }
+}
+
+/// The fields seen so far, and the first thing that is wrong with one.
+#[derive(Default)]
+pub(crate) struct Fields<'a> {
+    seen: u8,
+    round: u64,
+    block_hash: Cow<'a, [u8]>,
+    voter_id: Cow<'a, [u8]>,
+    signature: Cow<'a, [u8]>,
+    timestamp: u64,
+    vote_type: u8,
+    problem: Option<VoteJsonError>,
+}
+
+impl<'a> Fields<'a> {
+    /// All six, or the first that is missing.
+    #[inline]
+    pub(crate) fn found(self) -> Result<Found<'a>, VoteJsonError> {
+        if self.seen != ALL_SEEN {
+            return Err(self.missing());
+        }
+        let Self { round, block_hash, voter_id, signature, timestamp, vote_type, .. } = self;
+        Ok(Found { round, block_hash, voter_id, signature, timestamp, vote_type })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn missing(&self) -> VoteJsonError {
+        let missing = Field::ALL.into_iter().find(|field| self.seen & bit(*field) == 0);
+        VoteJsonError::MissingField { field: missing.unwrap_or(Field::Round) }
+    }
+
+    /// Why parsing ended with `error`: what a field noted, else the error itself.
+    #[cold]
+    pub(crate) fn error(&mut self, error: serde_json::Error) -> VoteJsonError {
+        self.problem.take().unwrap_or(VoteJsonError::Syntax(error))
+    }
+}
+
+const fn bit(field: Field) -> u8 {
+    1 << field as u8
+}
+
+const ALL_SEEN: u8 = (1 << Field::ALL.len()) - 1;
+
+/// Reads the value of one field into its place.
+struct Value<'f, 'a> {
+    field: Field,
+    fields: &'f mut Fields<'a>,
+}
+
+impl<'de> DeserializeSeed<'de> for Value<'_, 'de> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        let Self { field, fields } = self;
+        if fields.seen & bit(field) != 0 {
+            return Err(D::Error::duplicate_field(field.name()));
+        }
+        fields.seen |= bit(field);
+        let problem = &mut fields.problem;
+        match field {
+            Field::Round => fields.round = Integer { field, max: u64::MAX, problem }.deserialize(deserializer)?,
+            Field::BlockHash => fields.block_hash = deserializer.deserialize_bytes(Text(field))?,
+            Field::VoterId => fields.voter_id = deserializer.deserialize_bytes(Text(field))?,
+            Field::Signature => fields.signature = deserializer.deserialize_bytes(Text(field))?,
+            Field::Timestamp => fields.timestamp = Integer { field, max: u64::MAX, problem }.deserialize(deserializer)?,
+            Field::VoteType => {
+                let value = Integer { field, max: u64::from(u8::MAX), problem }.deserialize(deserializer)?;
+                fields.vote_type = u8::try_from(value).unwrap_or(u8::MAX);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A string as the bytes that lie in the message; a copy only where escapes had to be resolved.
+struct Text(Field);
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Cow<'de, [u8]>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, a string of hexadecimal digits", self.0)
+    }
+
+    #[inline]
+    fn visit_borrowed_bytes<E: Error>(self, text: &'de [u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    #[cold]
+    fn visit_bytes<E: Error>(self, text: &[u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_vec()))
+    }
+}
+
+/// A vote as a JSON object.
+struct Object<'f, 'a>(&'f mut Fields<'a>);
+
+impl<'de> DeserializeSeed<'de> for Object<'_, 'de> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a vote: an object of six fields")
+    }
+
+    #[inline]
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key_seed(Key)? {
+            match key {
+                Some(field) => map.next_value_seed(Value { field, fields: self.0 })?,
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A vote as a JSON object, or as a list of its six values: both ways of a JSON-RPC call's parameters.
+pub(crate) struct ObjectOrList<'f, 'a>(pub(crate) &'f mut Fields<'a>);
+
+impl<'de> DeserializeSeed<'de> for ObjectOrList<'_, 'de> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectOrList<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a vote: an object of six fields, or a list of their values")
+    }
+
+    #[inline]
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        Object(self.0).visit_map(map)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        for field in Field::ALL {
+            if list.next_element_seed(Value { field, fields: self.0 })?.is_none() {
+                return Ok(());
+            }
+        }
+        match list.next_element::<IgnoredAny>()? {
+            Some(_) => Err(A::Error::invalid_length(Field::ALL.len() + 1, &"six values")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A key of the object: a field, or one that no vote has.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Option<Field>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Key {
+    type Value = Option<Field>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a field's name")
+    }
+
+    #[inline]
+    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(match name.as_bytes() {
+            b"round" => Some(Field::Round),
+            b"block_hash" => Some(Field::BlockHash),
+            b"voter_id" => Some(Field::VoterId),
+            b"signature" => Some(Field::Signature),
+            b"timestamp" => Some(Field::Timestamp),
+            b"vote_type" => Some(Field::VoteType),
+            _ => None,
+        })
+    }
+}

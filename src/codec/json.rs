@@ -21,12 +21,12 @@ static INFO: Info = Info {
 
 /// The codec `json`.
 pub(super) struct Json {
-    buffer: Vec<u8>,
+    buffer: [u8; json::MAX_BYTES],
 }
 
 impl Json {
     pub(super) const fn new() -> Self {
-        Self { buffer: Vec::new() }
+        Self { buffer: [0; json::MAX_BYTES] }
     }
 }
 
@@ -37,9 +37,8 @@ impl Codec for Json {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        self.buffer.clear();
-        json::write(vote, &mut self.buffer)?;
-        Ok(&self.buffer)
+        let length = json::write(vote, &mut self.buffer);
+        Ok(&self.buffer[..length])
     }
 
     #[inline]

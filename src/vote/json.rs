@@ -20,8 +20,7 @@ mod write;
 
 pub use read::Parsed;
 pub(crate) use read::{Fields, Found, ObjectOrList};
-pub use write::write;
-pub(crate) use write::{Body, Compact};
+pub use write::{MAX_BYTES, write};
 
 use super::{Field, Vote};
 

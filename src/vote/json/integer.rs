@@ -138,6 +138,35 @@ const fn high_half(word: u64) -> u64 {
     word & 0xf0f0_f0f0_f0f0_f0f0
 }
 
+/// What fits into eight digits is less.
+pub(super) const TEN_TO_8: u64 = 100_000_000;
+
+/// The eight decimal digits of `value`, leading zeros included, the first in the lowest byte. `value` has no more.
+#[inline]
+pub(super) const fn spell(value: u64) -> u64 {
+    ZEROS + digits(value)
+}
+
+/// The digits of `value` without leading zeros, the first in the lowest byte, and their count. `value` has at most eight.
+#[inline]
+pub(super) const fn spell_short(value: u64) -> (u64, usize) {
+    let digits = digits(value);
+    // Of zero, one digit stays.
+    let leading = (digits | 1 << 56).trailing_zeros() / 8;
+    (ZEROS + (digits >> (8 * leading)), 8 - leading as usize)
+}
+
+/// The inverse of the joining in [`eight`]: one number to two fours, four pairs, eight digits. Division by 100 and by 10 is
+/// multiplication by a reciprocal, exact over the few values that occur.
+#[inline]
+const fn digits(value: u64) -> u64 {
+    let fours = value / 10_000 | (value % 10_000) << 32;
+    let upper = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let pairs = upper | (fours - upper * 100) << 16;
+    let upper = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
+    upper | (pairs - upper * 10) << 8
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,5 +189,14 @@ mod tests {
         }
         assert_eq!(short(b""), None);
         assert_eq!(short(b"18446744073709551615"), None);
+    }
+
+    #[test]
+    fn spelling_is_right_for_every_four_digits() {
+        for value in (0..10_000).chain((0..10_000).map(|upper| upper * 10_000)).chain([12_345_678, 99_999_999]) {
+            assert_eq!(spell(value).to_le_bytes(), *format!("{value:08}").as_bytes(), "{value}");
+            let (word, length) = spell_short(value);
+            assert_eq!(word.to_le_bytes()[..length], *value.to_string().as_bytes(), "{value}");
+        }
     }
 }

@@ -21,7 +21,8 @@ impl<'a> Parsed<'a> {
     #[inline]
     pub fn new(text: &'a [u8]) -> Result<Self, VoteJsonError> {
         let mut fields = Fields::default();
-        let mut deserializer = serde_json::Deserializer::from_slice(text);
+        let Ok(text) = std::str::from_utf8(text) else { return Err(not_utf8()) };
+        let mut deserializer = serde_json::Deserializer::from_str(text);
         let outcome = match Object(&mut fields).deserialize(&mut deserializer) {
             Ok(()) => deserializer.end(),
             Err(error) => Err(error),
@@ -91,6 +92,12 @@ fn bad_hex(field: Field, digits: &[u8]) -> VoteJsonError {
     } else {
         VoteJsonError::InvalidHex { field }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn not_utf8() -> VoteJsonError {
+    VoteJsonError::Syntax(serde_json::Error::custom("the text is not UTF-8"))
 }
 
 /// The fields seen so far, and the first thing that is wrong with one.

@@ -4,8 +4,13 @@
 pub mod batch;
 pub mod error;
 
+mod grpc;
 mod json;
 mod packed;
+mod protobuf;
+mod protobuf_bytes;
+mod protobuf_mux;
+mod quic_raw;
 
 pub use batch::{Batch, Pace};
 pub use error::{CodecError, Envelope, Malformed};
@@ -187,7 +192,15 @@ pub trait Codec: Send {
 /// Every codec, rows first, in the order of the tables.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Codec>> {
-    vec![Box::new(json::Json::new()), Box::new(packed::Packed::new())]
+    vec![
+        Box::new(protobuf::Protobuf::default()),
+        Box::new(grpc::Grpc::default()),
+        Box::new(quic_raw::QuicRaw::new()),
+        Box::new(protobuf_mux::ProtobufMux::default()),
+        Box::new(json::Json::new()),
+        Box::new(protobuf_bytes::ProtobufBytes::default()),
+        Box::new(packed::Packed::new()),
+    ]
 }
 
 /// The codec of that name.

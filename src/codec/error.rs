@@ -161,6 +161,9 @@ pub enum Envelope {
     /// A method that the service does not have.
     #[error("its method is unknown")]
     Method,
+    /// A request's id that is neither a whole number nor a string.
+    #[error("its id is neither a whole number nor a string")]
+    Id,
     /// A part that every request has is absent.
     #[error("a part of it is missing")]
     Missing,

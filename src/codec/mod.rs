@@ -6,6 +6,7 @@ pub mod error;
 
 mod grpc;
 mod json;
+mod json_rpc;
 mod packed;
 mod protobuf;
 mod protobuf_bytes;
@@ -197,6 +198,7 @@ pub fn all() -> Vec<Box<dyn Codec>> {
         Box::new(grpc::Grpc::default()),
         Box::new(quic_raw::QuicRaw::new()),
         Box::new(protobuf_mux::ProtobufMux::default()),
+        Box::new(json_rpc::JsonRpc::new()),
         Box::new(json::Json::new()),
         Box::new(protobuf_bytes::ProtobufBytes::default()),
         Box::new(packed::Packed::new()),

@@ -19,8 +19,9 @@ mod read;
 mod write;
 
 pub use read::Parsed;
-pub(crate) use read::{Fields, Found, ObjectOrList};
+pub(crate) use read::{Body, Fields, Found, parse_all};
 pub use write::{MAX_BYTES, write};
+pub(crate) use write::{MAX_DIGITS, decimal};
 
 use super::{Field, Vote};
 

@@ -2,8 +2,9 @@
 //! parsed vote is before its hex is decoded: numbers, and borrowed text.
 
 use std::borrow::Cow;
+use std::str::Utf8Error;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use super::VoteJsonError;
 use super::integer::Integer;
@@ -21,13 +22,7 @@ impl<'a> Parsed<'a> {
     #[inline]
     pub fn new(text: &'a [u8]) -> Result<Self, VoteJsonError> {
         let mut fields = Fields::default();
-        let Ok(text) = std::str::from_utf8(text) else { return Err(not_utf8()) };
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let outcome = match Object(&mut fields).deserialize(&mut deserializer) {
-            Ok(()) => deserializer.end(),
-            Err(error) => Err(error),
-        };
-        match outcome {
+        match parse_all(text, Body { fields: &mut fields, list: false }) {
             Ok(()) => Ok(Self(fields.found()?)),
             Err(error) => Err(fields.error(error)),
         }
@@ -48,6 +43,23 @@ impl<'a> Parsed<'a> {
     pub fn vote(&self) -> Result<Vote, VoteJsonError> {
         self.0.vote()
     }
+}
+
+/// Reads `text`, one JSON value and nothing but white space behind it, with `seed`.
+///
+/// UTF-8 is checked once for the whole text, and not once for every string: that is what serde_json does in a `str`.
+#[inline]
+pub(crate) fn parse_all<'a>(text: &'a [u8], seed: impl DeserializeSeed<'a, Value = ()>) -> serde_json::Result<()> {
+    let text = std::str::from_utf8(text).map_err(not_utf8)?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    seed.deserialize(&mut deserializer)?;
+    deserializer.end()
+}
+
+#[cold]
+#[inline(never)]
+fn not_utf8(error: Utf8Error) -> serde_json::Error {
+    serde_json::Error::custom(error)
 }
 
 /// What [`Fields`] are once none is missing.
@@ -92,12 +104,6 @@ fn bad_hex(field: Field, digits: &[u8]) -> VoteJsonError {
     } else {
         VoteJsonError::InvalidHex { field }
     }
-}
-
-#[cold]
-#[inline(never)]
-fn not_utf8() -> VoteJsonError {
-    VoteJsonError::Syntax(serde_json::Error::custom("the text is not UTF-8"))
 }
 
 /// The fields seen so far, and the first thing that is wrong with one.
@@ -197,41 +203,13 @@ impl<'de> Visitor<'de> for Text {
     }
 }
 
-/// A vote as a JSON object.
-struct Object<'f, 'a>(&'f mut Fields<'a>);
-
-impl<'de> DeserializeSeed<'de> for Object<'_, 'de> {
-    type Value = ();
-
-    #[inline]
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
+/// A vote as a JSON object or, where `list` says so, as a list of its six values: both ways of a JSON-RPC call's parameters.
+pub(crate) struct Body<'f, 'a> {
+    pub(crate) fields: &'f mut Fields<'a>,
+    pub(crate) list: bool,
 }
 
-impl<'de> Visitor<'de> for Object<'_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a vote: an object of six fields")
-    }
-
-    #[inline]
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key_seed(Key)? {
-            match key {
-                Some(field) => map.next_value_seed(Value { field, fields: self.0 })?,
-                None => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A vote as a JSON object, or as a list of its six values: both ways of a JSON-RPC call's parameters.
-pub(crate) struct ObjectOrList<'f, 'a>(pub(crate) &'f mut Fields<'a>);
-
-impl<'de> DeserializeSeed<'de> for ObjectOrList<'_, 'de> {
+impl<'de> DeserializeSeed<'de> for Body<'_, 'de> {
     type Value = ();
 
     #[inline]
@@ -240,21 +218,31 @@ impl<'de> DeserializeSeed<'de> for ObjectOrList<'_, 'de> {
     }
 }
 
-impl<'de> Visitor<'de> for ObjectOrList<'_, 'de> {
+impl<'de> Visitor<'de> for Body<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a vote: an object of six fields, or a list of their values")
+        f.write_str(if self.list { "a vote: an object, or a list of six values" } else { "a vote: an object" })
     }
 
     #[inline]
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        Object(self.0).visit_map(map)
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key_seed(Key)? {
+            match key {
+                Some(field) => map.next_value_seed(Value { field, fields: self.fields })?,
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
     }
 
+    #[cold]
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        if !self.list {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
+        }
         for field in Field::ALL {
-            if list.next_element_seed(Value { field, fields: self.0 })?.is_none() {
+            if list.next_element_seed(Value { field, fields: self.fields })?.is_none() {
                 return Ok(());
             }
         }
@@ -262,6 +250,12 @@ impl<'de> Visitor<'de> for ObjectOrList<'_, 'de> {
             Some(_) => Err(A::Error::invalid_length(Field::ALL.len() + 1, &"six values")),
             None => Ok(()),
         }
+    }
+
+    /// Serde's own words would repeat the whole string, however long it is.
+    #[cold]
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        Err(E::invalid_type(Unexpected::Other("string"), &self))
     }
 }
 

@@ -7,7 +7,10 @@ use super::integer;
 use crate::vote::Vote;
 
 /// Room for the longest vote, and for the slack that [`write`] wants behind it.
-pub const MAX_BYTES: usize = 400;
+pub const MAX_BYTES: usize = 420;
+
+/// Room for the digits of a `u64`, rounded up to whole words.
+pub(crate) const MAX_DIGITS: usize = 24;
 
 /// Writes `vote` and says how many bytes it took: 347 and the digits of the three integers.
 #[inline]
@@ -50,21 +53,30 @@ impl Out<'_> {
         self.length += DIGITS;
     }
 
-    /// Digits eight at a time: what stands behind the last one is overwritten by what follows.
     #[inline(always)]
     fn integer(&mut self, value: u64) {
-        let (mut rest, mut chunks) = (value, 0);
-        let mut words = [0; 3];
-        while chunks < 2 && rest >= integer::TEN_TO_8 {
-            words[2 - chunks] = integer::spell(rest % integer::TEN_TO_8);
-            rest /= integer::TEN_TO_8;
-            chunks += 1;
-        }
-        let (first, digits) = integer::spell_short(rest);
-        self.buffer[self.length..][..8].copy_from_slice(&first.to_le_bytes());
-        self.length += digits;
-        for word in &words[3 - chunks..] {
-            self.text(&word.to_le_bytes());
-        }
+        let place = &mut self.buffer[self.length..][..MAX_DIGITS];
+        self.length += place.first_chunk_mut().map_or(0, |place| decimal(value, place));
     }
+}
+
+/// Writes `value` in decimal and says how many digits it took. The places behind the last digit are written, too: eight
+/// digits at a time go out, and what follows is to overwrite them.
+#[inline(always)]
+pub(crate) fn decimal(value: u64, place: &mut [u8; MAX_DIGITS]) -> usize {
+    let (mut rest, mut chunks) = (value, 0);
+    let mut words = [0; 2];
+    while rest >= integer::TEN_TO_8 {
+        words[1 - chunks] = integer::spell(rest % integer::TEN_TO_8);
+        rest /= integer::TEN_TO_8;
+        chunks += 1;
+    }
+    let (first, digits) = integer::spell_short(rest);
+    place[..8].copy_from_slice(&first.to_le_bytes());
+    let mut length = digits;
+    for word in &words[2 - chunks..] {
+        place[length..length + 8].copy_from_slice(&word.to_le_bytes());
+        length += 8;
+    }
+    length
 }

@@ -43,16 +43,22 @@ impl Codec for Json {
 
     #[inline]
     fn open_round(&mut self, message: &[u8]) -> Result<u64, CodecError> {
-        Ok(Parsed::new(message)?.round())
+        let mut parsed = Parsed::default();
+        parsed.parse(message)?;
+        Ok(parsed.round())
     }
 
     #[inline]
     fn read(&mut self, message: &[u8]) -> Result<Digest, CodecError> {
-        Ok(Digest::of(&Parsed::new(message)?.vote()?))
+        let mut parsed = Parsed::default();
+        parsed.parse(message)?;
+        Ok(Digest::of(&parsed.vote()?))
     }
 
     #[inline]
     fn own(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
-        Ok(Parsed::new(message)?.vote()?)
+        let mut parsed = Parsed::default();
+        parsed.parse(message)?;
+        Ok(parsed.vote()?)
     }
 }

@@ -9,7 +9,7 @@
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 
 use super::{Class, Codec, CodecError, Envelope, Info};
-use crate::vote::json::{self, Body, Fields, Found};
+use crate::vote::json::{self, Body, Parsed};
 use crate::vote::{Digest, Vote};
 
 static INFO: Info = Info {
@@ -41,16 +41,6 @@ impl JsonRpc {
         }
         Self { id: 0, buffer }
     }
-
-    #[inline]
-    fn parse(message: &[u8]) -> Result<Found<'_>, CodecError> {
-        let mut request = Request::default();
-        json::parse_all(message, Parts(&mut request)).map_err(|error| request.error(error))?;
-        if request.seen != ALL_SEEN {
-            return Err(CodecError::InvalidEnvelope(Envelope::Missing));
-        }
-        Ok(request.fields.found()?)
-    }
 }
 
 impl Codec for JsonRpc {
@@ -76,17 +66,23 @@ impl Codec for JsonRpc {
 
     #[inline]
     fn open_round(&mut self, message: &[u8]) -> Result<u64, CodecError> {
-        Ok(Self::parse(message)?.round)
+        let mut request = Request::default();
+        request.parse(message)?;
+        Ok(request.vote.round())
     }
 
     #[inline]
     fn read(&mut self, message: &[u8]) -> Result<Digest, CodecError> {
-        Ok(Digest::of(&Self::parse(message)?.vote()?))
+        let mut request = Request::default();
+        request.parse(message)?;
+        Ok(Digest::of(&request.vote.vote()?))
     }
 
     #[inline]
     fn own(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
-        Ok(Self::parse(message)?.vote()?)
+        let mut request = Request::default();
+        request.parse(message)?;
+        Ok(request.vote.vote()?)
     }
 }
 
@@ -116,16 +112,26 @@ const ALL_SEEN: u8 = 0b1111;
 #[derive(Default)]
 struct Request<'a> {
     seen: u8,
-    fields: Fields<'a>,
+    vote: Parsed<'a>,
     problem: Option<Envelope>,
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    #[inline]
+    fn parse(&mut self, message: &'a [u8]) -> Result<(), CodecError> {
+        json::parse_all(message, Parts(self)).map_err(|error| self.error(error))?;
+        if self.seen != ALL_SEEN {
+            return Err(CodecError::InvalidEnvelope(Envelope::Missing));
+        }
+        Ok(self.vote.complete()?)
+    }
+
     #[cold]
-    fn error(&mut self, error: serde_json::Error) -> CodecError {
+    #[inline(never)]
+    fn error(&self, error: serde_json::Error) -> CodecError {
         match self.problem {
             Some(envelope) => CodecError::InvalidEnvelope(envelope),
-            None => self.fields.error(error).into(),
+            None => self.vote.error(error).into(),
         }
     }
 }
@@ -166,7 +172,7 @@ impl<'de> Visitor<'de> for Parts<'_, 'de> {
                 Part::Version => map.next_value_seed(Known { text: "2.0", envelope: Envelope::Version, problem })?,
                 Part::Id => map.next_value_seed(Id { problem })?,
                 Part::Method => map.next_value_seed(Known { text: METHOD, envelope: Envelope::Method, problem })?,
-                Part::Params => map.next_value_seed(Body { fields: &mut request.fields, list: true })?,
+                Part::Params => map.next_value_seed(Body { vote: &mut request.vote, list: true })?,
             }
         }
         Ok(())

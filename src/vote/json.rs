@@ -19,7 +19,7 @@ mod read;
 mod write;
 
 pub use read::Parsed;
-pub(crate) use read::{Body, Fields, Found, parse_all};
+pub(crate) use read::{Body, parse_all};
 pub use write::{MAX_BYTES, write};
 pub(crate) use write::{MAX_DIGITS, decimal};
 
@@ -64,5 +64,7 @@ pub enum VoteJsonError {
 /// # Errors
 /// Where `text` is not exactly one vote.
 pub fn parse(text: &[u8]) -> Result<Vote, VoteJsonError> {
-    Parsed::new(text)?.vote()
+    let mut parsed = Parsed::default();
+    parsed.parse(text)?;
+    parsed.vote()
 }

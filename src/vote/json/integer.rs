@@ -2,22 +2,21 @@
 
 use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
-use super::VoteJsonError;
 use crate::vote::Field;
 
-/// Reads an unsigned integer no greater than `max`; what is wrong with it goes to `problem`, because an error of serde's
+/// Reads an unsigned integer no greater than `max`; a greater one is noted, because an error of serde's
 /// cannot carry a field.
 pub(super) struct Integer<'p> {
     pub(super) field: Field,
     pub(super) max: u64,
-    pub(super) problem: &'p mut Option<VoteJsonError>,
+    pub(super) out_of_range: &'p mut Option<Field>,
 }
 
 impl Integer<'_> {
     #[cold]
     #[inline(never)]
     fn out_of_range<E: Error>(self) -> E {
-        *self.problem = Some(VoteJsonError::OutOfRange { field: self.field });
+        *self.out_of_range = Some(self.field);
         E::custom("integer out of range")
     }
 }

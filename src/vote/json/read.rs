@@ -1,7 +1,6 @@
 //! Reading a vote from JSON. Owns the visitor that finds the six fields in a JSON object (or a list of six), and what a
 //! parsed vote is before its hex is decoded: numbers, and borrowed text.
 
-use std::borrow::Cow;
 use std::str::Utf8Error;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
@@ -11,20 +10,32 @@ use super::integer::Integer;
 use crate::vote::{Field, Vote};
 
 /// A vote's JSON, parsed: integers read and in range, byte fields still as the text that lies in the message.
-#[derive(Debug)]
-pub struct Parsed<'a>(Found<'a>);
+///
+/// It is filled in place and not returned by value: it is large, and moving it would cost as much as reading a field.
+#[derive(Debug, Default)]
+pub struct Parsed<'a> {
+    seen: u8,
+    vote_type: u8,
+    round: u64,
+    timestamp: u64,
+    block_hash: &'a [u8],
+    voter_id: &'a [u8],
+    signature: &'a [u8],
+    /// Texts that had escapes, resolved; they stand in for what lies in the message.
+    unescaped: Vec<(Field, Vec<u8>)>,
+    out_of_range: Option<Field>,
+}
 
 impl<'a> Parsed<'a> {
-    /// Parses `text`, which must be one JSON object and nothing more.
+    /// Parses `text`, which must be one JSON object and nothing more, into a new, empty `self`.
     ///
     /// # Errors
     /// All but those of hex and its length, which only [`vote`](Self::vote) looks at.
     #[inline]
-    pub fn new(text: &'a [u8]) -> Result<Self, VoteJsonError> {
-        let mut fields = Fields::default();
-        match parse_all(text, Body { fields: &mut fields, list: false }) {
-            Ok(()) => Ok(Self(fields.found()?)),
-            Err(error) => Err(fields.error(error)),
+    pub fn parse(&mut self, text: &'a [u8]) -> Result<(), VoteJsonError> {
+        match parse_all(text, Body { vote: self, list: false }) {
+            Ok(()) => self.complete(),
+            Err(error) => Err(self.error(error)),
         }
     }
 
@@ -32,7 +43,7 @@ impl<'a> Parsed<'a> {
     #[inline]
     #[must_use]
     pub fn round(&self) -> u64 {
-        self.0.round
+        self.round
     }
 
     /// The vote, its hex decoded.
@@ -41,7 +52,49 @@ impl<'a> Parsed<'a> {
     /// Where a byte field is not hexadecimal or has another length.
     #[inline]
     pub fn vote(&self) -> Result<Vote, VoteJsonError> {
-        self.0.vote()
+        let mut vote =
+            Vote { round: self.round, timestamp: self.timestamp, vote_type: self.vote_type, ..Vote::default() };
+        unhex(Field::BlockHash, self.text(Field::BlockHash, self.block_hash), &mut vote.block_hash)?;
+        unhex(Field::VoterId, self.text(Field::VoterId, self.voter_id), &mut vote.voter_id)?;
+        unhex(Field::Signature, self.text(Field::Signature, self.signature), &mut vote.signature)?;
+        Ok(vote)
+    }
+
+    #[inline]
+    fn text<'t>(&'t self, field: Field, text: &'t [u8]) -> &'t [u8] {
+        if self.unescaped.is_empty() { text } else { self.resolved(field).unwrap_or(text) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn resolved(&self, field: Field) -> Option<&[u8]> {
+        self.unescaped.iter().find(|(of, _)| *of == field).map(|(_, text)| &text[..])
+    }
+
+    /// That no field is missing.
+    ///
+    /// # Errors
+    /// The first one that is.
+    #[inline]
+    pub(crate) fn complete(&self) -> Result<(), VoteJsonError> {
+        if self.seen == ALL_SEEN { Ok(()) } else { Err(self.missing()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn missing(&self) -> VoteJsonError {
+        let missing = Field::ALL.into_iter().find(|field| self.seen & bit(*field) == 0);
+        VoteJsonError::MissingField { field: missing.unwrap_or(Field::Round) }
+    }
+
+    /// Why parsing ended with `error`: what a field noted, because an error of serde's cannot carry one, else that error.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn error(&self, error: serde_json::Error) -> VoteJsonError {
+        match self.out_of_range {
+            Some(field) => VoteJsonError::OutOfRange { field },
+            None => VoteJsonError::Syntax(error),
+        }
     }
 }
 
@@ -60,30 +113,6 @@ pub(crate) fn parse_all<'a>(text: &'a [u8], seed: impl DeserializeSeed<'a, Value
 #[inline(never)]
 fn not_utf8(error: Utf8Error) -> serde_json::Error {
     serde_json::Error::custom(error)
-}
-
-/// What [`Fields`] are once none is missing.
-#[derive(Debug)]
-pub(crate) struct Found<'a> {
-    pub(crate) round: u64,
-    block_hash: Cow<'a, [u8]>,
-    voter_id: Cow<'a, [u8]>,
-    signature: Cow<'a, [u8]>,
-    timestamp: u64,
-    vote_type: u8,
-}
-
-impl Found<'_> {
-    /// The vote, its hex decoded.
-    #[inline]
-    pub(crate) fn vote(&self) -> Result<Vote, VoteJsonError> {
-        let mut vote =
-            Vote { round: self.round, timestamp: self.timestamp, vote_type: self.vote_type, ..Vote::default() };
-        unhex(Field::BlockHash, &self.block_hash, &mut vote.block_hash)?;
-        unhex(Field::VoterId, &self.voter_id, &mut vote.voter_id)?;
-        unhex(Field::Signature, &self.signature, &mut vote.signature)?;
-        Ok(vote)
-    }
 }
 
 #[inline]
@@ -106,44 +135,6 @@ fn bad_hex(field: Field, digits: &[u8]) -> VoteJsonError {
     }
 }
 
-/// The fields seen so far, and the first thing that is wrong with one.
-#[derive(Default)]
-pub(crate) struct Fields<'a> {
-    seen: u8,
-    round: u64,
-    block_hash: Cow<'a, [u8]>,
-    voter_id: Cow<'a, [u8]>,
-    signature: Cow<'a, [u8]>,
-    timestamp: u64,
-    vote_type: u8,
-    problem: Option<VoteJsonError>,
-}
-
-impl<'a> Fields<'a> {
-    /// All six, or the first that is missing.
-    #[inline]
-    pub(crate) fn found(self) -> Result<Found<'a>, VoteJsonError> {
-        if self.seen != ALL_SEEN {
-            return Err(self.missing());
-        }
-        let Self { round, block_hash, voter_id, signature, timestamp, vote_type, .. } = self;
-        Ok(Found { round, block_hash, voter_id, signature, timestamp, vote_type })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn missing(&self) -> VoteJsonError {
-        let missing = Field::ALL.into_iter().find(|field| self.seen & bit(*field) == 0);
-        VoteJsonError::MissingField { field: missing.unwrap_or(Field::Round) }
-    }
-
-    /// Why parsing ended with `error`: what a field noted, else the error itself.
-    #[cold]
-    pub(crate) fn error(&mut self, error: serde_json::Error) -> VoteJsonError {
-        self.problem.take().unwrap_or(VoteJsonError::Syntax(error))
-    }
-}
-
 const fn bit(field: Field) -> u8 {
     1 << field as u8
 }
@@ -153,7 +144,7 @@ const ALL_SEEN: u8 = (1 << Field::ALL.len()) - 1;
 /// Reads the value of one field into its place.
 struct Value<'f, 'a> {
     field: Field,
-    fields: &'f mut Fields<'a>,
+    vote: &'f mut Parsed<'a>,
 }
 
 impl<'de> DeserializeSeed<'de> for Value<'_, 'de> {
@@ -161,51 +152,61 @@ impl<'de> DeserializeSeed<'de> for Value<'_, 'de> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let Self { field, fields } = self;
-        if fields.seen & bit(field) != 0 {
+        let Self { field, vote } = self;
+        if vote.seen & bit(field) != 0 {
             return Err(D::Error::duplicate_field(field.name()));
         }
-        fields.seen |= bit(field);
-        let problem = &mut fields.problem;
-        match field {
-            Field::Round => fields.round = Integer { field, max: u64::MAX, problem }.deserialize(deserializer)?,
-            Field::BlockHash => fields.block_hash = deserializer.deserialize_bytes(Text(field))?,
-            Field::VoterId => fields.voter_id = deserializer.deserialize_bytes(Text(field))?,
-            Field::Signature => fields.signature = deserializer.deserialize_bytes(Text(field))?,
-            Field::Timestamp => fields.timestamp = Integer { field, max: u64::MAX, problem }.deserialize(deserializer)?,
-            Field::VoteType => {
-                let value = Integer { field, max: u64::from(u8::MAX), problem }.deserialize(deserializer)?;
-                fields.vote_type = u8::try_from(value).unwrap_or(u8::MAX);
+        vote.seen |= bit(field);
+        let place = match field {
+            Field::Round | Field::Timestamp => {
+                let integer = Integer { field, max: u64::MAX, out_of_range: &mut vote.out_of_range };
+                let value = integer.deserialize(deserializer)?;
+                *(if field == Field::Round { &mut vote.round } else { &mut vote.timestamp }) = value;
+                return Ok(());
             }
-        }
-        Ok(())
+            Field::VoteType => {
+                let integer = Integer { field, max: u64::from(u8::MAX), out_of_range: &mut vote.out_of_range };
+                vote.vote_type = u8::try_from(integer.deserialize(deserializer)?).unwrap_or(u8::MAX);
+                return Ok(());
+            }
+            Field::BlockHash => &mut vote.block_hash,
+            Field::VoterId => &mut vote.voter_id,
+            Field::Signature => &mut vote.signature,
+        };
+        deserializer.deserialize_bytes(Text { field, place, unescaped: &mut vote.unescaped })
     }
 }
 
 /// A string as the bytes that lie in the message; a copy only where escapes had to be resolved.
-struct Text(Field);
+struct Text<'f, 'a> {
+    field: Field,
+    place: &'f mut &'a [u8],
+    unescaped: &'f mut Vec<(Field, Vec<u8>)>,
+}
 
-impl<'de> Visitor<'de> for Text {
-    type Value = Cow<'de, [u8]>;
+impl<'de> Visitor<'de> for Text<'_, 'de> {
+    type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}, a string of hexadecimal digits", self.0)
+        write!(f, "{}, a string of hexadecimal digits", self.field)
     }
 
     #[inline]
-    fn visit_borrowed_bytes<E: Error>(self, text: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
+    fn visit_borrowed_bytes<E: Error>(self, text: &'de [u8]) -> Result<(), E> {
+        *self.place = text;
+        Ok(())
     }
 
     #[cold]
-    fn visit_bytes<E: Error>(self, text: &[u8]) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_vec()))
+    fn visit_bytes<E: Error>(self, text: &[u8]) -> Result<(), E> {
+        self.unescaped.push((self.field, text.to_vec()));
+        Ok(())
     }
 }
 
 /// A vote as a JSON object or, where `list` says so, as a list of its six values: both ways of a JSON-RPC call's parameters.
 pub(crate) struct Body<'f, 'a> {
-    pub(crate) fields: &'f mut Fields<'a>,
+    pub(crate) vote: &'f mut Parsed<'a>,
     pub(crate) list: bool,
 }
 
@@ -229,7 +230,7 @@ impl<'de> Visitor<'de> for Body<'_, 'de> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key_seed(Key)? {
             match key {
-                Some(field) => map.next_value_seed(Value { field, fields: self.fields })?,
+                Some(field) => map.next_value_seed(Value { field, vote: self.vote })?,
                 None => drop(map.next_value::<IgnoredAny>()?),
             }
         }
@@ -242,7 +243,7 @@ impl<'de> Visitor<'de> for Body<'_, 'de> {
             return Err(A::Error::invalid_type(Unexpected::Seq, &self));
         }
         for field in Field::ALL {
-            if list.next_element_seed(Value { field, fields: self.fields })?.is_none() {
+            if list.next_element_seed(Value { field, vote: self.vote })?.is_none() {
                 return Ok(());
             }
         }

@@ -17,7 +17,14 @@ mod flatbuffers_buffer;
 mod flatbuffers_one_struct;
 mod flatbuffers_table;
 mod flatbuffers_vectors;
+mod grpc;
+mod json;
+mod json_rpc;
 mod packed;
+mod protobuf;
+mod protobuf_bytes;
+mod protobuf_mux;
+mod quic_raw;
 mod zap;
 
 pub use batch::{Batch, Pace};
@@ -204,6 +211,12 @@ pub fn all() -> Vec<Box<dyn Codec>> {
         Box::new(zap::Zap::new()),
         Box::new(flatbuffers::Flatbuffers::<true>::new()),
         Box::new(capnp::Capnp::new()),
+        Box::new(protobuf::Protobuf::default()),
+        Box::new(grpc::Grpc::default()),
+        Box::new(quic_raw::QuicRaw::new()),
+        Box::new(protobuf_mux::ProtobufMux::default()),
+        Box::new(json_rpc::JsonRpc::new()),
+        Box::new(json::Json::new()),
         Box::new(flatbuffers::Flatbuffers::<false>::new()),
         Box::new(flatbuffers_one_struct::OneStruct::<true>::new()),
         Box::new(flatbuffers_one_struct::OneStruct::<false>::new()),
@@ -211,6 +224,7 @@ pub fn all() -> Vec<Box<dyn Codec>> {
         Box::new(capnp::Overwrite::new()),
         Box::new(capnp_words::Words::new()),
         Box::new(capnp_packed::Packed::new()),
+        Box::new(protobuf_bytes::ProtobufBytes::default()),
         Box::new(copy::Copy::new()),
         Box::new(packed::Packed::new()),
     ]

@@ -4,6 +4,7 @@
 pub mod batch;
 pub mod error;
 
+mod context;
 mod grpc;
 mod json;
 mod json_rpc;
@@ -202,6 +203,13 @@ pub fn all() -> Vec<Box<dyn Codec>> {
         Box::new(json::Json::new()),
         Box::new(protobuf_bytes::ProtobufBytes::default()),
         Box::new(packed::Packed::new()),
+        Box::new(context::Bincode::new()),
+        Box::new(context::Borsh::default()),
+        Box::new(context::Bcs::default()),
+        Box::new(context::Postcard::new()),
+        Box::new(context::Rkyv::new()),
+        Box::new(context::Ssz::default()),
+        Box::new(context::Scale::default()),
     ]
 }
 

@@ -71,7 +71,8 @@ fn criterion() {
         let batch = Batch::new(codec.as_mut(), votes.clone()).expect("every codec encodes every vote");
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Elements(batch.len() as u64));
-        for model in Model::ALL.into_iter().filter(|model| codec.info().lacks(*model).is_none()) {
+        let info = codec.info();
+        for model in Model::ALL.into_iter().filter(|model| info.lacks(*model).is_none()) {
             group.bench_function(model.name(), |bencher| {
                 bencher.iter(|| codec.run_batch(model, &batch, Pace::Stream).expect("the corpus is valid"));
             });

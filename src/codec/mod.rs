@@ -10,6 +10,7 @@ mod capnp_memory;
 mod capnp_message;
 mod capnp_packed;
 mod capnp_words;
+mod context;
 mod copy;
 mod fields;
 mod flatbuffers;
@@ -227,6 +228,13 @@ pub fn all() -> Vec<Box<dyn Codec>> {
         Box::new(protobuf_bytes::ProtobufBytes::default()),
         Box::new(copy::Copy::new()),
         Box::new(packed::Packed::new()),
+        Box::new(context::Bincode::new()),
+        Box::new(context::Borsh::default()),
+        Box::new(context::Bcs::default()),
+        Box::new(context::Postcard::new()),
+        Box::new(context::Rkyv::new()),
+        Box::new(context::Ssz::default()),
+        Box::new(context::Scale::default()),
     ]
 }
 

@@ -43,7 +43,7 @@ mod tests {
         put::<8, 4, 12>(&mut bytes, &[5, 6, 7, 8]);
         assert_eq!(bytes, [0, 0, 0, 1, 2, 3, 4, 0, 5, 6, 7, 8]);
         assert_eq!(part::<6, 3, 12>(&bytes), &[4, 0, 5]);
-        assert_eq!(part::<12, 0, 12>(&bytes), &[]);
+        assert_eq!(part::<12, 0, 12>(&bytes), &[0_u8; 0]);
     }
 
     #[test]

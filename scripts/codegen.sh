@@ -2,7 +2,7 @@
 # Writes src/schema/generated/ anew from protos/ and schemas/. Building votebench needs none of the compilers used here.
 #
 #   scripts/codegen.sh               write the committed files
-#   scripts/codegen.sh --check       write them elsewhere; exit status 1 and a diff where they differ from what is committed
+#   scripts/codegen.sh --check       write them elsewhere; exit status 1 and a diff where they differ
 #   scripts/codegen.sh --python DIR  write what scripts/golden.py imports (never committed)
 #
 # Needs cargo, python3 with venv and pip, and Debian's capnproto, which it installs with apt-get where it is missing.
@@ -93,6 +93,8 @@ case $mode in
     python)
         mkdir -p "$python_out"
         generator descriptors protos/vote.proto "$python_out/vote.descriptors"
-        flatc --python -o "$python_out" schemas/vote.fbs
+        for schema in vote vote_one_struct vote_vectors; do
+            flatc --python -o "$python_out" "schemas/$schema.fbs"
+        done
         ;;
 esac

@@ -4,6 +4,8 @@
 //! the peer read them back whole. No Python is needed here: every codec that reads the format must own what the peer
 //! wrote, and our encoders must still write the very bytes that the peer accepted.
 
+#![expect(clippy::unwrap_used, reason = "the helpers of a test file stand outside of its tests")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -14,6 +14,10 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Encode votes: JSON lines in, a message in hex a line out.
+    Encode(crate::cmd::encode::Args),
+    /// Decode messages: hex lines in, a vote as a JSON line out.
+    Decode(crate::cmd::decode::Args),
     /// Print every codec and row, with what each is made of.
     List(crate::cmd::list::Args),
 }

@@ -1,5 +1,7 @@
 //! The command line, end to end: `encode`, `decode` and `list`, and how the program ends.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
+
 use assert_cmd::Command;
 
 const CANONICAL: &str = concat!(

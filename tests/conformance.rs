@@ -216,7 +216,7 @@ fn mutate(random: &mut ChaCha8Rng, message: &mut Vec<u8>) {
 }
 
 fn below(random: &mut ChaCha8Rng, bound: usize) -> usize {
-    usize::try_from(random.next_u32()).unwrap() % bound
+    usize::try_from(random.next_u32()).expect("32 bits fit") % bound
 }
 
 fn byte(random: &mut ChaCha8Rng) -> u8 {
@@ -254,6 +254,11 @@ fn garbage_is_refused() {
             let mut bytes = vec![0; length];
             random.fill_bytes(&mut bytes);
             let _ = check(codec.as_mut(), &bytes);
+            for text in [("\"", "a", "\""), ("\"", "\u{7f}", "\""), ("{\"", "\\n", "\":1}"), ("{\"x\":", "[", "")] {
+                let text = [text.0, &text.1.repeat(length), text.2].concat();
+                let _ = check(codec.as_mut(), text.as_bytes());
+                let _ = check(codec.as_mut(), format!("{{\"params\":{text}}}").as_bytes());
+            }
         }
     }
 }

@@ -166,3 +166,92 @@ pub(super) fn decoding(error: prost::DecodeError) -> CodecError {
 pub(super) fn encoding(error: prost::EncodeError) -> CodecError {
     CodecError::malformed("prost", error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::protobuf_bytes::ProtobufBytes;
+
+    fn message(vote: &vote_proto::Vote) -> Vec<u8> {
+        vote.encode_to_vec()
+    }
+
+    fn canonical() -> vote_proto::Vote {
+        let mut message = Message::default();
+        message.fill(&Vote::canonical()).clone()
+    }
+
+    /// What both field types make of `bytes`; they must agree.
+    fn own(bytes: &[u8]) -> Result<Vote, CodecError> {
+        let outcome = Protobuf::default().own(bytes);
+        assert_eq!(ProtobufBytes::default().own(bytes), outcome);
+        outcome
+    }
+
+    #[test]
+    fn size_is_the_published_one() {
+        assert_eq!(Protobuf::default().encode(&Vote::canonical()).unwrap().len(), 148);
+        assert_eq!(Protobuf::default().encode(&Vote::canonical()).unwrap(), message(&canonical()));
+    }
+
+    #[test]
+    fn a_byte_field_of_another_length_is_named() {
+        for field in [Field::BlockHash, Field::VoterId, Field::Signature] {
+            for actual in [0, 1, 31, 33, 63, 65, 1_000] {
+                let mut vote = canonical();
+                *match field {
+                    Field::BlockHash => &mut vote.block_hash,
+                    Field::VoterId => &mut vote.voter_id,
+                    _ => &mut vote.signature,
+                } = vec![7; actual];
+                assert_eq!(own(&message(&vote)), Err(CodecError::wrong_length(field, actual)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_vote_type_over_255_is_out_of_range() {
+        for vote_type in [256, 257, 65_536, u32::MAX] {
+            let vote = vote_proto::Vote { vote_type, ..canonical() };
+            assert_eq!(own(&message(&vote)), Err(CodecError::OutOfRange { field: Field::VoteType }));
+        }
+    }
+
+    #[test]
+    fn absent_is_zero_for_integers_and_empty_for_bytes() {
+        let vote = vote_proto::Vote { round: 0, timestamp: 0, vote_type: 0, ..canonical() };
+        let bytes = message(&vote);
+        assert_eq!(bytes.len(), 134);
+        assert_eq!(own(&bytes), Ok(Vote { round: 0, timestamp: 0, vote_type: 0, ..Vote::canonical() }));
+        assert_eq!(own(&[]), Err(CodecError::wrong_length(Field::BlockHash, 0)));
+    }
+
+    #[test]
+    fn unknown_fields_are_skipped_and_the_last_of_a_field_counts() {
+        let bytes = message(&canonical());
+        // Field 15: a varint, eight bytes, a length of three, a group, four bytes.
+        for unknown in [
+            &[0x78, 0x85, 0x01][..],
+            &[0x79, 1, 2, 3, 4, 5, 6, 7, 8],
+            &[0x7a, 3, 1, 2, 3],
+            &[0x7b, 0x7c],
+            &[0x7d, 1, 2, 3, 4],
+        ] {
+            assert_eq!(own(&[unknown, &bytes].concat()), Ok(Vote::canonical()));
+            assert_eq!(own(&[&bytes, unknown].concat()), Ok(Vote::canonical()));
+        }
+        let other = message(&vote_proto::Vote { round: 7, block_hash: vec![9; 32], ..vote_proto::Vote::default() });
+        let expected = Vote { round: 7, block_hash: [9; 32], ..Vote::canonical() };
+        assert_eq!(own(&[&bytes[..], &other].concat()), Ok(expected));
+    }
+
+    #[test]
+    fn what_prost_refuses_is_malformed() {
+        let bytes = message(&canonical());
+        for bad in
+            [&[0x08][..], &[0x0a, 0x01, 0x00], &[0x12, 0x21], &[0x12, 0xff, 0xff, 0xff, 0xff, 0x0f], &[0x00], &[0x0f]]
+        {
+            assert_eq!(own(&[&bytes, bad].concat()).unwrap_err().kind(), "malformed", "{bad:x?}");
+        }
+    }
+}

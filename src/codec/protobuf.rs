@@ -1,7 +1,7 @@
 //! `protobuf`: the message `Vote` of `protos/vote.proto` (proto3), by prost, byte fields as `Vec<u8>`. Owns what every
 //! protobuf row shares ([`Message`]); [`grpc`](super::grpc) and [`protobuf_mux`](super::protobuf_mux) put their prefix before it.
 //!
-//! Choices for fairness: one message is kept and written over, and one output buffer, so that encoding allocates nothing.
+//! Choices for fairness: one message is kept and written over, and one output array, so that encoding allocates nothing.
 //! Reading merges into a kept message too. prost takes every byte field through `Buf::copy_to_bytes`, which the buffer's
 //! type is free to do in its own way; a slice does it in three steps, [`Message::merge`]'s own buffer in one. What stays
 //! is an allocation for each of the three fields. They could be counted references into a kept `BytesMut` instead; measured,
@@ -33,7 +33,7 @@ static INFO: Info = Info {
 #[derive(Default)]
 pub(super) struct Protobuf {
     message: Message,
-    buffer: Vec<u8>,
+    buffer: Buffer,
 }
 
 impl Codec for Protobuf {
@@ -43,9 +43,8 @@ impl Codec for Protobuf {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        self.buffer.clear();
-        self.message.fill(vote).encode(&mut self.buffer).map_err(encoding)?;
-        Ok(&self.buffer)
+        let length = self.message.encode(vote, &mut self.buffer.0)?;
+        Ok(&self.buffer.0[..length])
     }
 
     #[inline]
@@ -64,14 +63,39 @@ impl Codec for Protobuf {
     }
 }
 
+/// Room for the longest vote, 159 bytes, and a prefix before it: an array, because in a vector prost would ask for room
+/// before every byte.
+pub(super) struct Buffer(pub(super) [u8; 176]);
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self([0; _])
+    }
+}
+
 /// A prost message, kept from vote to vote.
 #[derive(Default)]
 pub(super) struct Message(vote_proto::Vote);
 
 impl Message {
-    /// Writes the logical vote over the kept message.
+    /// Writes the logical vote over the kept message, and that to the front of `buffer`; how many bytes it took.
     #[inline]
-    pub(super) fn fill(&mut self, vote: &Vote) -> &vote_proto::Vote {
+    pub(super) fn encode(&mut self, vote: &Vote, mut buffer: &mut [u8]) -> Result<usize, CodecError> {
+        let room = buffer.len();
+        self.fill(vote).encode(&mut buffer).map_err(refused)?;
+        Ok(room - buffer.len())
+    }
+
+    /// The same, behind the message's length as a varint.
+    #[inline]
+    pub(super) fn encode_length_delimited(&mut self, vote: &Vote, mut buffer: &mut [u8]) -> Result<usize, CodecError> {
+        let room = buffer.len();
+        self.fill(vote).encode_length_delimited(&mut buffer).map_err(refused)?;
+        Ok(room - buffer.len())
+    }
+
+    #[inline]
+    fn fill(&mut self, vote: &Vote) -> &vote_proto::Vote {
         let message = &mut self.0;
         message.round = vote.round;
         refill(&mut message.block_hash, &vote.block_hash);
@@ -86,7 +110,7 @@ impl Message {
     #[inline]
     pub(super) fn merge(&mut self, bytes: &[u8]) -> Result<&vote_proto::Vote, CodecError> {
         self.0.clear();
-        self.0.merge(Rest(bytes)).map_err(decoding)?;
+        self.0.merge(Rest(bytes)).map_err(refused)?;
         Ok(&self.0)
     }
 }
@@ -157,13 +181,7 @@ pub(super) fn vote_type(value: u32) -> Result<u8, CodecError> {
 
 #[cold]
 #[inline(never)]
-pub(super) fn decoding(error: prost::DecodeError) -> CodecError {
-    CodecError::malformed("prost", error)
-}
-
-#[cold]
-#[inline(never)]
-pub(super) fn encoding(error: prost::EncodeError) -> CodecError {
+pub(super) fn refused(error: impl std::error::Error) -> CodecError {
     CodecError::malformed("prost", error)
 }
 

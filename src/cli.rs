@@ -14,6 +14,10 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Show what the lenient reader sees in ZAP messages.
+    Inspect(crate::cmd::inspect::Args),
     /// Print every codec and row, with what each is made of.
     List(crate::cmd::list::Args),
+    /// Compile a ZAP schema to Rust.
+    Zapc(crate::cmd::zapc::Args),
 }

@@ -1,6 +1,8 @@
 //! One subcommand a file, each `run(args)`. Owns the dispatch and the exit status; `anyhow` is at home here and in `main`.
 
+pub mod inspect;
 pub mod list;
+pub mod zapc;
 
 use std::process::ExitCode;
 
@@ -20,7 +22,9 @@ pub struct BadInput(pub String);
 /// [`BadInput`] where the user can mend it, anything else where the run itself failed.
 pub fn run(command: Command) -> Outcome {
     match command {
+        Command::Inspect(args) => inspect::run(&args),
         Command::List(args) => list::run(&args),
+        Command::Zapc(args) => zapc::run(&args),
     }
 }
 

@@ -1,9 +1,11 @@
 //! One subcommand a file, each `run(args)`. Owns the dispatch and the exit status; `anyhow` is at home here and in `main`.
 
+pub mod inspect;
 pub mod list;
 pub mod report;
 pub mod serialize;
 pub mod worker;
+pub mod zapc;
 
 use std::process::ExitCode;
 
@@ -23,10 +25,12 @@ pub struct BadInput(pub String);
 /// [`BadInput`] where the user can mend it, anything else where the run itself failed.
 pub fn run(command: Command) -> Outcome {
     match command {
+        Command::Inspect(args) => inspect::run(&args),
         Command::List(args) => list::run(&args),
         Command::Serialize(args) => serialize::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Worker => worker::run(),
+        Command::Zapc(args) => zapc::run(&args),
     }
 }
 

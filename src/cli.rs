@@ -16,4 +16,11 @@ pub struct Cli {
 pub enum Command {
     /// Print every codec and row, with what each is made of.
     List(crate::cmd::list::Args),
+    /// Measure every codec: encode, open, read and own.
+    Serialize(crate::cmd::serialize::Args),
+    /// Print a run's tables, or write them into README.md.
+    Report(crate::cmd::report::Args),
+    /// One fresh process of a run: started by a driver, with a plan on stdin.
+    #[command(hide = true)]
+    Worker,
 }

@@ -1,6 +1,9 @@
 //! One subcommand a file, each `run(args)`. Owns the dispatch and the exit status; `anyhow` is at home here and in `main`.
 
 pub mod list;
+pub mod report;
+pub mod serialize;
+pub mod worker;
 
 use std::process::ExitCode;
 
@@ -21,6 +24,9 @@ pub struct BadInput(pub String);
 pub fn run(command: Command) -> Outcome {
     match command {
         Command::List(args) => list::run(&args),
+        Command::Serialize(args) => serialize::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Worker => worker::run(),
     }
 }
 
@@ -34,7 +40,13 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
-    run(cli.command).unwrap_or_else(|error| {
+    finish(run(cli.command))
+}
+
+/// The exit status of an outcome; an error is said in one sentence on stderr.
+#[must_use]
+pub fn finish(outcome: Outcome) -> ExitCode {
+    outcome.unwrap_or_else(|error| {
         eprintln!("votebench: {error:#}");
         ExitCode::from(if error.is::<BadInput>() { 2 } else { 3 })
     })

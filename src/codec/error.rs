@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::vote::Field;
+use crate::vote::json::VoteJsonError;
 
 /// Why bytes are not a vote, or a vote could not be written.
 ///
@@ -105,6 +106,22 @@ impl CodecError {
     }
 }
 
+impl From<VoteJsonError> for CodecError {
+    #[cold]
+    #[inline(never)]
+    fn from(error: VoteJsonError) -> Self {
+        match error {
+            VoteJsonError::Syntax(error) => {
+                Self::InvalidJson(Box::new(Malformed { parser: "serde_json", reason: error.to_string() }))
+            }
+            VoteJsonError::InvalidHex { field } => Self::InvalidHex { field },
+            VoteJsonError::MissingField { field } => Self::MissingField { field },
+            VoteJsonError::WrongLength { field, actual } => Self::wrong_length(field, actual),
+            VoteJsonError::OutOfRange { field } => Self::OutOfRange { field },
+        }
+    }
+}
+
 /// What a format's own parser said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
@@ -144,6 +161,9 @@ pub enum Envelope {
     /// A method that the service does not have.
     #[error("its method is unknown")]
     Method,
+    /// A request's id that is neither a whole number nor a string.
+    #[error("its id is neither a whole number nor a string")]
+    Id,
     /// A part that every request has is absent.
     #[error("a part of it is missing")]
     Missing,

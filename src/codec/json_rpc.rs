@@ -1,0 +1,323 @@
+//! `json-rpc`: a whole JSON-RPC 2.0 request, `{"jsonrpc":"2.0","id":0,"method":"vote_submit","params":{…}}`, keys in that
+//! order. `params` is the vote of [`vote::json`](crate::vote::json), which says how the text is written and read.
+//!
+//! The id counts from 0 in each codec as it encodes. A reader takes the keys in any order, skips ones that it does not
+//! know, takes any id that JSON-RPC calls good (a whole number or a string; null belongs to answers), and the parameters by
+//! name or by position. Another version or method, a bad id, or one of the four parts absent is an invalid envelope; what is
+//! wrong inside `params` is the vote's error; a key twice, or anything that is not JSON, is invalid JSON.
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
+
+use super::{Class, Codec, CodecError, Envelope, Info};
+use crate::vote::json::{self, Body, Parsed};
+use crate::vote::{Digest, Vote};
+
+static INFO: Info = Info {
+    name: "json-rpc",
+    class: Class::Row,
+    crates: &["serde_json", "const-hex"],
+    summary: "the whole JSON-RPC 2.0 request; params is the vote of json",
+    lead: 0,
+    lacks: &[],
+};
+
+const HEAD: &[u8; 22] = b"{\"jsonrpc\":\"2.0\",\"id\":";
+const METHOD: &str = "vote_submit";
+const MIDDLE: &[u8; 33] = b",\"method\":\"vote_submit\",\"params\":";
+
+/// The codec `json-rpc`.
+pub(super) struct JsonRpc {
+    id: u64,
+    buffer: [u8; HEAD.len() + json::MAX_DIGITS + MIDDLE.len() + json::MAX_BYTES + 1],
+}
+
+impl JsonRpc {
+    pub(super) const fn new() -> Self {
+        let mut buffer = [0; _];
+        let mut at = 0;
+        while at < HEAD.len() {
+            buffer[at] = HEAD[at];
+            at += 1;
+        }
+        Self { id: 0, buffer }
+    }
+}
+
+impl Codec for JsonRpc {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    #[inline]
+    fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
+        let mut length = HEAD.len();
+        if let Some(place) = self.buffer[length..].first_chunk_mut() {
+            length += json::decimal(self.id, place);
+        }
+        self.id = self.id.wrapping_add(1);
+        self.buffer[length..][..MIDDLE.len()].copy_from_slice(MIDDLE);
+        length += MIDDLE.len();
+        if let Some(place) = self.buffer[length..].first_chunk_mut() {
+            length += json::write(vote, place);
+        }
+        self.buffer[length] = b'}';
+        Ok(&self.buffer[..=length])
+    }
+
+    #[inline]
+    fn open_round(&mut self, message: &[u8]) -> Result<u64, CodecError> {
+        let mut request = Request::default();
+        request.parse(message)?;
+        Ok(request.vote.round())
+    }
+
+    #[inline]
+    fn read(&mut self, message: &[u8]) -> Result<Digest, CodecError> {
+        let mut request = Request::default();
+        request.parse(message)?;
+        Ok(Digest::of(&request.vote.vote()?))
+    }
+
+    #[inline]
+    fn own(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
+        let mut request = Request::default();
+        request.parse(message)?;
+        Ok(request.vote.vote()?)
+    }
+}
+
+/// The parts of a request.
+#[derive(Clone, Copy)]
+enum Part {
+    Version,
+    Id,
+    Method,
+    Params,
+}
+
+impl Part {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Version => "jsonrpc",
+            Self::Id => "id",
+            Self::Method => "method",
+            Self::Params => "params",
+        }
+    }
+}
+
+const ALL_SEEN: u8 = 0b1111;
+
+/// What has been found of a request.
+#[derive(Default)]
+struct Request<'a> {
+    seen: u8,
+    vote: Parsed<'a>,
+    problem: Option<Envelope>,
+}
+
+impl<'a> Request<'a> {
+    #[inline]
+    fn parse(&mut self, message: &'a [u8]) -> Result<(), CodecError> {
+        json::parse_all(message, Parts(self)).map_err(|error| self.error(error))?;
+        if self.seen != ALL_SEEN {
+            return Err(CodecError::InvalidEnvelope(Envelope::Missing));
+        }
+        Ok(self.vote.complete()?)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn error(&self, error: serde_json::Error) -> CodecError {
+        match self.problem {
+            Some(envelope) => CodecError::InvalidEnvelope(envelope),
+            None => self.vote.error(error).into(),
+        }
+    }
+}
+
+/// Reads the object around the parts.
+struct Parts<'r, 'a>(&'r mut Request<'a>);
+
+impl<'de> DeserializeSeed<'de> for Parts<'_, 'de> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Parts<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a JSON-RPC request: an object")
+    }
+
+    #[inline]
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let request = self.0;
+        while let Some(key) = map.next_key_seed(Key)? {
+            let Some(part) = key else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if request.seen & (1 << part as u8) != 0 {
+                return Err(A::Error::duplicate_field(part.name()));
+            }
+            request.seen |= 1 << part as u8;
+            let problem = &mut request.problem;
+            match part {
+                Part::Version => map.next_value_seed(Known { text: "2.0", envelope: Envelope::Version, problem })?,
+                Part::Id => map.next_value_seed(Id { problem })?,
+                Part::Method => map.next_value_seed(Known { text: METHOD, envelope: Envelope::Method, problem })?,
+                Part::Params => map.next_value_seed(Body { vote: &mut request.vote, list: true })?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Serde's own words would repeat the whole string, however long it is.
+    #[cold]
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        Err(E::invalid_type(Unexpected::Other("string"), &self))
+    }
+}
+
+/// A key of the request: a part, or one that no request has.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Option<Part>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Key {
+    type Value = Option<Part>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a part's name")
+    }
+
+    #[inline]
+    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(match name.as_bytes() {
+            b"jsonrpc" => Some(Part::Version),
+            b"id" => Some(Part::Id),
+            b"method" => Some(Part::Method),
+            b"params" => Some(Part::Params),
+            _ => None,
+        })
+    }
+}
+
+/// The visits of scalars that are none of what a part wants: noted as the part's problem.
+macro_rules! refuse {
+    ($($visit:ident: $type:ty),*) => {$(
+        #[cold]
+        fn $visit<E: Error>(self, _: $type) -> Result<(), E> {
+            self.refuse()
+        }
+    )*};
+}
+
+/// A part that must be this very string.
+struct Known<'p> {
+    text: &'static str,
+    envelope: Envelope,
+    problem: &'p mut Option<Envelope>,
+}
+
+impl Known<'_> {
+    #[cold]
+    #[inline(never)]
+    fn refuse<E: Error>(self) -> Result<(), E> {
+        *self.problem = Some(self.envelope);
+        Err(E::custom(self.envelope))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Known<'_> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Known<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the string {:?}", self.text)
+    }
+
+    #[inline]
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        if text == self.text { Ok(()) } else { self.refuse() }
+    }
+
+    refuse!(visit_bool: bool, visit_u64: u64, visit_i64: i64, visit_f64: f64);
+
+    #[cold]
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.refuse()
+    }
+}
+
+/// The request's id, which a vote's reader does not need.
+struct Id<'p> {
+    problem: &'p mut Option<Envelope>,
+}
+
+impl Id<'_> {
+    #[cold]
+    #[inline(never)]
+    fn refuse<E: Error>(self) -> Result<(), E> {
+        *self.problem = Some(Envelope::Id);
+        Err(E::custom(Envelope::Id))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Id<'_> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Id<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an id: a whole number or a string")
+    }
+
+    #[inline]
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    refuse!(visit_bool: bool, visit_f64: f64);
+
+    #[cold]
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.refuse()
+    }
+}

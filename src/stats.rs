@@ -1,1 +1,23 @@
-//! The statistics: pure functions.
+//! The statistics: pure functions of numbers, which know nothing of votes, files or clocks.
+//!
+//! | module | owns |
+//! | --- | --- |
+//! | [`location`] | median, quantile, Hodges-Lehmann estimates |
+//! | [`rank`] | Mann-Whitney and Wilcoxon: null distributions, p values, distribution-free intervals |
+//! | [`adjust`] | Benjamini-Hochberg |
+//! | [`floor`] | the A/A floor: how far the same thing under two labels differs from itself |
+//! | [`verdict`] | the rule that turns the numbers of a family of rows into verdicts |
+//! | [`simulation`] | synthetic noise, and how often the rule errs and finds under it |
+//!
+//! The unit of replication is the process: it contributes one number per row, whatever the number of its rounds.
+
+pub mod adjust;
+pub mod floor;
+pub mod location;
+pub mod rank;
+pub mod simulation;
+pub mod verdict;
+
+pub use floor::Resplits;
+pub use rank::Interval;
+pub use verdict::{Comparison, Estimate, Paired, Rule, StatsError, Unpaired, Verdict, estimate, paired, unpaired};

@@ -2,8 +2,13 @@
 
 pub mod decode;
 pub mod encode;
+pub mod inspect;
 pub mod lines;
 pub mod list;
+pub mod report;
+pub mod serialize;
+pub mod worker;
+pub mod zapc;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -25,9 +30,14 @@ pub struct BadInput(pub String);
 /// [`BadInput`] where the user can mend it, anything else where the run itself failed.
 pub fn run(command: Command) -> Outcome {
     match command {
+        Command::Inspect(args) => inspect::run(&args),
         Command::Encode(args) => encode::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::List(args) => list::run(&args),
+        Command::Serialize(args) => serialize::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Worker => worker::run(),
+        Command::Zapc(args) => zapc::run(&args),
     }
 }
 
@@ -41,7 +51,13 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
-    run(cli.command).unwrap_or_else(|error| {
+    finish(run(cli.command))
+}
+
+/// The exit status of an outcome; an error is said in one sentence on stderr.
+#[must_use]
+pub fn finish(outcome: Outcome) -> ExitCode {
+    outcome.unwrap_or_else(|error| {
         eprintln!("votebench: {error:#}");
         ExitCode::from(if error.is::<BadInput>() { 2 } else { 3 })
     })

@@ -4,7 +4,20 @@
 pub mod batch;
 pub mod error;
 
+mod buffer;
+mod capnp;
+mod capnp_memory;
+mod capnp_message;
+mod capnp_packed;
+mod capnp_words;
 mod context;
+mod copy;
+mod fields;
+mod flatbuffers;
+mod flatbuffers_buffer;
+mod flatbuffers_one_struct;
+mod flatbuffers_table;
+mod flatbuffers_vectors;
 mod grpc;
 mod json;
 mod json_rpc;
@@ -13,6 +26,7 @@ mod protobuf;
 mod protobuf_bytes;
 mod protobuf_mux;
 mod quic_raw;
+mod zap;
 
 pub use batch::{Batch, Pace};
 pub use error::{CodecError, Envelope, Malformed};
@@ -195,13 +209,24 @@ pub trait Codec: Send {
 #[must_use]
 pub fn all() -> Vec<Box<dyn Codec>> {
     vec![
+        Box::new(zap::Zap::new()),
+        Box::new(flatbuffers::Flatbuffers::<true>::new()),
+        Box::new(capnp::Capnp::new()),
         Box::new(protobuf::Protobuf::default()),
         Box::new(grpc::Grpc::default()),
         Box::new(quic_raw::QuicRaw::new()),
         Box::new(protobuf_mux::ProtobufMux::default()),
         Box::new(json_rpc::JsonRpc::new()),
         Box::new(json::Json::new()),
+        Box::new(flatbuffers::Flatbuffers::<false>::new()),
+        Box::new(flatbuffers_one_struct::OneStruct::<true>::new()),
+        Box::new(flatbuffers_one_struct::OneStruct::<false>::new()),
+        Box::new(flatbuffers_vectors::Vectors::new()),
+        Box::new(capnp::Overwrite::new()),
+        Box::new(capnp_words::Words::new()),
+        Box::new(capnp_packed::Packed::new()),
         Box::new(protobuf_bytes::ProtobufBytes::default()),
+        Box::new(copy::Copy::new()),
         Box::new(packed::Packed::new()),
         Box::new(context::Bincode::new()),
         Box::new(context::Borsh::default()),

@@ -10,6 +10,7 @@
 //! | timestamp | 136 | 8 |
 //! | vote_type | 144 | 1 |
 
+use super::buffer::Buffer;
 use super::{Class, Codec, CodecError, Info};
 use crate::vote::{Digest, PAYLOAD_BYTES, Vote};
 
@@ -24,12 +25,12 @@ static INFO: Info = Info {
 
 /// The codec `packed-145`.
 pub(super) struct Packed {
-    buffer: [u8; PAYLOAD_BYTES],
+    buffer: Buffer<8, PAYLOAD_BYTES>,
 }
 
 impl Packed {
     pub(super) const fn new() -> Self {
-        Self { buffer: [0; PAYLOAD_BYTES] }
+        Self { buffer: Buffer::new() }
     }
 }
 
@@ -40,8 +41,8 @@ impl Codec for Packed {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        write(&mut self.buffer, vote);
-        Ok(&self.buffer)
+        write(&mut self.buffer.message, vote);
+        Ok(&self.buffer.message)
     }
 
     #[inline]

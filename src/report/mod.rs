@@ -1,1 +1,13 @@
-//! (being written)
+//! What people read of a run: pure functions of its results file. Owns no measurement and no statistics.
+//!
+//! | module | owns |
+//! | --- | --- |
+//! | [`serialization`] | the tables of the serialization suite, as text in cells |
+//! | [`table`] | what a table is, and how it is written in Markdown |
+//! | [`terminal`] | the same tables, aligned, on a terminal |
+//! | [`readme`] | blocks between markers in a Markdown file |
+
+pub mod readme;
+pub mod serialization;
+pub mod table;
+pub mod terminal;

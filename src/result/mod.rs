@@ -1,1 +1,24 @@
-//! (being written)
+//! What a run leaves behind. Owns the versioned records, reading and writing them, and the fingerprints of machine and build.
+//!
+//! | module | owns |
+//! | --- | --- |
+//! | [`record`] | the shape of a results file, and the builders of its measurements |
+//! | [`conditions`] | what else the machine did |
+//! | [`machine`] | which machine it was |
+//! | [`source`] | which build it was |
+//! | [`check`] | what makes a file contradict itself |
+//! | [`read`] | reading, with one sentence for each defect |
+//! | [`store`] | the folders under `results/`, never overwritten |
+//! | [`error`] | what can be wrong |
+
+pub mod check;
+pub mod conditions;
+pub mod error;
+pub mod machine;
+pub mod read;
+pub mod record;
+pub mod source;
+pub mod store;
+
+pub use error::{Defect, ResultError};
+pub use record::RunFile;

@@ -2,9 +2,10 @@
 //!
 //! It must be cheap, because its cost is inside every `read` and would blur the differences between formats, and it must
 //! depend on every bit and on where that bit stands, so that no field, and no part of one, can be skipped or swapped
-//! unnoticed. The sixteen 8-byte words of hash, id and signature go in turn into four lanes, each a Horner sum in base 3
-//! modulo 2^64 (odd weights 27, 9, 3, 1, so that a change of a single word always shows); lanes, round, timestamp and
-//! type are combined under different rotations. It is a checksum for a benchmark and has no cryptographic use.
+//! unnoticed. The 8-byte words of hash, id and signature go into four lanes, lane `i` being `3 * (hash[i] - id[i]) +
+//! signature[i] - signature[i + 4]` modulo 2^64, so the four words of a lane have the different odd weights 3, -3, 1 and -1, and a change
+//! of a single word always shows. The lanes are combined under different rotations with `round - timestamp` and the type
+//! under others. It is a checksum for a benchmark and has no cryptographic use.
 
 use super::Vote;
 
@@ -46,14 +47,11 @@ impl Digest {
         vote_type: u8,
     ) -> Self {
         let lane = |i: usize| {
-            let mut sum = block_hash[i];
-            for word in [voter_id[i], signature[i], signature[i + 4]] {
-                sum = sum.wrapping_mul(3).wrapping_add(word);
-            }
-            sum
+            let ids = block_hash[i].wrapping_sub(voter_id[i]);
+            ids.wrapping_mul(3).wrapping_add(signature[i]).wrapping_sub(signature[i + 4])
         };
         let lanes = (lane(0) ^ lane(1).rotate_left(16)) ^ (lane(2).rotate_left(32) ^ lane(3).rotate_left(48));
-        let rest = round.rotate_left(8).wrapping_add(timestamp.rotate_left(24)) ^ u64::from(vote_type).rotate_left(56);
+        let rest = round.wrapping_sub(timestamp).rotate_left(24) ^ u64::from(vote_type).rotate_left(56);
         Self(lanes.wrapping_add(rest))
     }
 }
@@ -124,13 +122,15 @@ mod tests {
 
     #[test]
     fn worked_by_hand() {
-        let vote = Vote { round: 1, timestamp: 2, vote_type: 3, ..Vote::default() };
-        assert_eq!(Digest::of(&vote).0, ((1 << 8) + (2 << 24)) ^ (3 << 56));
+        let vote = Vote { round: 3, timestamp: 2, vote_type: 3, ..Vote::default() };
+        assert_eq!(Digest::of(&vote).0, (1 << 24) ^ (3 << 56));
         let mut vote = Vote::default();
-        vote.block_hash[0] = 1; // word 0: lane 0, weight 27
-        vote.voter_id[8] = 1; // word 5: lane 1, weight 9
-        vote.signature[16] = 1; // word 10: lane 2, weight 3
-        vote.signature[56] = 1; // word 15: lane 3, weight 1
-        assert_eq!(Digest::of(&vote).0, 27 ^ (9 << 16) ^ (3 << 32) ^ (1 << 48));
+        vote.block_hash[0] = 1; // word 0 of the hash: lane 0, weight 3
+        vote.signature[8] = 1; // word 1 of the signature: lane 1, weight 1
+        assert_eq!(Digest::of(&vote).0, 3 ^ (1 << 16));
+        vote.voter_id[16] = 1; // word 2 of the id: lane 2, weight -3: all ones but one
+        assert_eq!(Digest::of(&vote).0, 3 ^ (1 << 16) ^ (!2_u64).rotate_left(32));
+        vote.signature[56] = 1; // word 7 of the signature: lane 3, weight -1, all ones
+        assert_eq!(Digest::of(&vote).0, 3 ^ (1 << 16) ^ (!2_u64).rotate_left(32) ^ u64::MAX);
     }
 }

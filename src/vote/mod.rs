@@ -4,6 +4,7 @@
 pub mod corpus;
 pub mod digest;
 pub mod json;
+pub mod signature;
 
 pub use digest::Digest;
 

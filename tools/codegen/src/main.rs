@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-const USAGE: &str = "usage: votebench-codegen protobuf PROTO OUT_DIR | votebench-codegen capnp OUT_DIR < code-generator-request";
+const USAGE: &str = "usage: votebench-codegen protobuf PROTO OUT_DIR
+       votebench-codegen descriptors PROTO OUT_FILE
+       votebench-codegen capnp OUT_DIR < CODE_GENERATOR_REQUEST";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["protobuf", proto, out] => protobuf(Path::new(proto), Path::new(out)),
+        ["descriptors", proto, out] => descriptors(Path::new(proto), Path::new(out)),
         ["capnp", out] => capnp(Path::new(out)),
         _ => Err(USAGE.into()),
     };
@@ -27,8 +30,7 @@ fn main() -> ExitCode {
 /// Writes `vote_proto.rs`, whose byte fields are `Vec<u8>`, and `vote_proto_bytes.rs`, whose byte fields are
 /// `bytes::Bytes` and can share the received buffer.
 fn protobuf(proto: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
-    let include = proto.parent().ok_or("the proto file has no directory")?;
-    let descriptors = protox::compile([proto], [include])?;
+    let descriptors = compile(proto)?;
     for (name, shared) in [("vote_proto", false), ("vote_proto_bytes", true)] {
         let scratch = out.join(format!("{name}.scratch"));
         fs::create_dir_all(&scratch)?;
@@ -44,6 +46,16 @@ fn protobuf(proto: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Writes the serialized `FileDescriptorSet`, from which any protobuf runtime can make message types without protoc.
+fn descriptors(proto: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    Ok(fs::write(out, prost::Message::encode_to_vec(&compile(proto)?))?)
+}
+
+fn compile(proto: &Path) -> Result<prost_types::FileDescriptorSet, Box<dyn Error>> {
+    let include = proto.parent().ok_or("the proto file has no directory")?;
+    Ok(protox::compile([proto], [include])?)
+}
+
 /// The one file that prost-build wrote; it names it after the protobuf package.
 fn only_file(directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let files = fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
@@ -55,5 +67,8 @@ fn only_file(directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
 
 /// Writes the Rust of every schema of a code generator request on stdin, as `capnp compile -o-` makes it.
 fn capnp(out: &Path) -> Result<(), Box<dyn Error>> {
-    Ok(capnpc::codegen::CodeGenerationCommand::new().output_directory(out).run(io::stdin().lock())?)
+    let mut command = capnpc::codegen::CodeGenerationCommand::new();
+    // Where the modules live, for the names that a nested type is called by.
+    command.output_directory(out).default_parent_module(vec!["schema".into(), "generated".into()]);
+    Ok(command.run(io::stdin().lock())?)
 }

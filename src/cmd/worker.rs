@@ -1,0 +1,15 @@
+//! `votebench worker`: one fresh process of a run. Not for people: a driver starts it, with a plan on stdin.
+
+use std::process::ExitCode;
+
+use super::Outcome;
+use crate::measure::worker;
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Where the plan is not of this build, or the machine refuses.
+pub fn run() -> Outcome {
+    worker::run(std::io::stdin().lock(), std::io::stdout().lock()).map_err(anyhow::Error::msg)?;
+    Ok(ExitCode::SUCCESS)
+}

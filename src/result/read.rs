@@ -1,0 +1,100 @@
+//! Reading a results file, with one clear sentence for each defect. A run that was stopped is read like any other; that it
+//! is incomplete stands in its `run.complete`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::error::Category;
+
+use super::check::check;
+use super::error::ResultError;
+use super::record::{RunFile, SCHEMA};
+
+/// What all versions of the schema begin with.
+const FAMILY: &str = "votebench.results.";
+
+/// Reads a results file, or the one in a run's folder.
+///
+/// # Errors
+/// Where the file cannot be read, is none of ours, or contradicts itself.
+pub fn run(path: &Path) -> Result<RunFile, ResultError> {
+    let path = if path.is_dir() { path.join("results.json") } else { path.to_owned() };
+    let text = fs::read_to_string(&path).map_err(|source| ResultError::Read { path: path.clone(), source })?;
+    parse(&text, &path)
+}
+
+/// Reads the text of a results file; `path` is only for the sentences.
+///
+/// # Errors
+/// As [`run`].
+pub fn parse(text: &str, path: &Path) -> Result<RunFile, ResultError> {
+    let path = || path.to_owned();
+    let document: serde_json::Value = serde_json::from_str(text).map_err(|error| syntax(text, &error, path()))?;
+    let schema = document.get("schema").and_then(|schema| String::deserialize(schema).ok());
+    match schema {
+        Some(schema) if schema == SCHEMA => {}
+        Some(schema) if schema.starts_with(FAMILY) => return Err(ResultError::OtherVersion { path: path(), schema }),
+        schema => return Err(ResultError::OtherTool { path: path(), schema }),
+    }
+    // From the text once more: only so does the sentence have a line and a column.
+    let run: RunFile =
+        serde_json::from_str(text).map_err(|error| ResultError::Shape { path: path(), reason: error.to_string() })?;
+    check(&run).map_err(|defect| ResultError::Defect { path: path(), defect })?;
+    Ok(run)
+}
+
+fn syntax(text: &str, error: &serde_json::Error, path: PathBuf) -> ResultError {
+    let line = error.line();
+    // Python and JavaScript write these words where JSON has none.
+    let words = ["NaN", "Infinity", "inf"];
+    let at_fault = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    match error.classify() {
+        Category::Eof => ResultError::Truncated { path, line },
+        _ if words.iter().any(|word| at_fault.contains(word)) => ResultError::NotFinite { path, line },
+        _ => ResultError::NotJson { path, reason: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::error::Defect;
+
+    const EXAMPLE: &str = include_str!("../../schemas/results.v1.example.json");
+
+    fn read(text: &str) -> Result<RunFile, ResultError> {
+        parse(text, Path::new("r.json"))
+    }
+
+    #[test]
+    fn the_example_comes_back_as_it_is() {
+        let run = read(EXAMPLE).unwrap();
+        assert_eq!(run.measurements.len(), 6);
+        let again: serde_json::Value = serde_json::to_value(&run).unwrap();
+        assert_eq!(again, serde_json::from_str::<serde_json::Value>(EXAMPLE).unwrap());
+    }
+
+    #[test]
+    fn each_defect_has_its_sentence() {
+        let broken = |from: &str, to: &str| read(&EXAMPLE.replacen(from, to, 1)).unwrap_err();
+        assert!(matches!(read(""), Err(ResultError::Truncated { line: _, .. })));
+        assert!(matches!(read(&EXAMPLE[..EXAMPLE.len() / 2]), Err(ResultError::Truncated { .. })));
+        assert!(matches!(broken("\"value\": 4.1", "\"value\": NaN"), ResultError::NotFinite { .. }));
+        assert!(matches!(broken("results.v1", "results.v2"), ResultError::OtherVersion { .. }));
+        assert!(matches!(broken("votebench.results.v1", "criterion"), ResultError::OtherTool { .. }));
+        assert!(matches!(broken("\"cores\": 2", "\"cores\": \"two\""), ResultError::Shape { .. }));
+        assert!(matches!(broken("{", "["), ResultError::NotJson { .. }));
+        let defect = broken("\"metric\": \"allocations\"", "\"row\": \"chained\", \"metric\": \"time\"");
+        let ResultError::Defect { defect: Defect::Duplicate(name), .. } = &defect else { panic!("{defect}") };
+        assert_eq!(name, "serialization zap encode chained time");
+        assert_eq!(defect.to_string(), "r.json: serialization zap encode chained time stands in it twice");
+        let defect = broken(
+            "\"status\": \"failed\", \"reason\": \"server closed the connection after 812 messages\"",
+            "\"status\": \"failed\"",
+        );
+        assert!(matches!(defect, ResultError::Defect { defect: Defect::NoReason(_), .. }), "{defect}");
+        let defect = broken("\"value\": 161, ", "");
+        assert!(matches!(defect, ResultError::Defect { defect: Defect::NoValue(_), .. }), "{defect}");
+    }
+}

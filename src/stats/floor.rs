@@ -1,0 +1,158 @@
+//! The A/A floor. Owns one question: how far does the same thing under two labels differ from itself?
+//!
+//! The labels A and A' are handed out at random to numbers that come from one binary, the effect between them is taken as
+//! it is taken between two binaries, and the 95th percentile of its sizes over many hand-outs is what this row shows with
+//! nothing changed. An effect that is not above it is not believed, whatever its p value says. There are three
+//! situations, and in each the hand-out is of the design that it stands for:
+//!
+//! - one run's row by itself ([`of_row`]): halves of its P numbers, the hand-out A, B, B, A among them;
+//! - a row of two runs ([`of_two_runs`]): both runs' numbers, each from its own centre, dealt out into two sides of the
+//!   runs' sizes. (Halves of one run would be half as many processes a side as the comparison has, and its floor 1.4 times
+//!   too high.)
+//! - a row beside its reference in every process ([`of_pairs`]): the two swap labels in a random half of the processes,
+//!   which turns the sign of their log ratios, taken from their centre.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use super::location::{hodges_lehmann, hodges_lehmann_shift, quantile};
+
+/// How hand-outs are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resplits {
+    /// How many.
+    pub count: usize,
+    /// From which seed.
+    pub seed: u64,
+    /// The floor is at least this.
+    pub least: f64,
+}
+
+impl Resplits {
+    fn floor(&self, sizes: &[f64]) -> f64 {
+        quantile(sizes, 0.95).map_or(self.least, |size| size.max(self.least))
+    }
+}
+
+/// The floor of one run's row by itself, from its P logarithms in the order of the processes.
+#[must_use]
+pub fn of_row(logs: &[f64], resplits: &Resplits) -> f64 {
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for (at, log) in logs.iter().enumerate() {
+        if matches!(at % 4, 0 | 3) { left.push(*log) } else { right.push(*log) }
+    }
+    let abba = hodges_lehmann(&left).zip(hodges_lehmann(&right)).map(|(left, right)| (left - right).abs());
+    let half = logs.len() / 2;
+    let effect = |left: &[f64], right: &[f64]| Some((hodges_lehmann(left)? - hodges_lehmann(right)?).abs());
+    resplits.floor(&abba.into_iter().chain(deals(logs, half, resplits, effect)).collect::<Vec<_>>())
+}
+
+/// The floor of a row of two runs, from the logarithms of either.
+#[must_use]
+pub fn of_two_runs(left: &[f64], right: &[f64], resplits: &Resplits) -> f64 {
+    let pooled: Vec<f64> = from_centre(left).chain(from_centre(right)).collect();
+    let effect = |left: &[f64], right: &[f64]| hodges_lehmann_shift(left, right).map(f64::abs);
+    resplits.floor(&deals(&pooled, left.len(), resplits, effect))
+}
+
+/// The floor of a row beside its reference, from the log ratio of each process.
+#[must_use]
+pub fn of_pairs(ratios: &[f64], resplits: &Resplits) -> f64 {
+    let mut signed: Vec<f64> = from_centre(ratios).collect();
+    let mut random = ChaCha8Rng::seed_from_u64(resplits.seed);
+    let sizes: Vec<f64> = (0..resplits.count)
+        .filter_map(|_| {
+            for value in &mut signed {
+                if random.next_u32() & 1 == 1 {
+                    *value = -*value;
+                }
+            }
+            hodges_lehmann(&signed).map(f64::abs)
+        })
+        .collect();
+    resplits.floor(&sizes)
+}
+
+/// The numbers as distances from their own Hodges-Lehmann estimate.
+fn from_centre(logs: &[f64]) -> impl Iterator<Item = f64> {
+    let centre = hodges_lehmann(logs).unwrap_or(0.0);
+    logs.iter().map(move |log| log - centre)
+}
+
+/// The effects of random hand-outs of `first` numbers to the one side and the others to the other.
+fn deals(
+    numbers: &[f64],
+    first: usize,
+    resplits: &Resplits,
+    effect: impl Fn(&[f64], &[f64]) -> Option<f64>,
+) -> Vec<f64> {
+    let mut shuffled = numbers.to_vec();
+    let mut random = ChaCha8Rng::seed_from_u64(resplits.seed);
+    (0..resplits.count)
+        .filter_map(|_| {
+            for at in 0..first {
+                let other = at + below(&mut random, numbers.len() - at);
+                shuffled.swap(at, other);
+            }
+            let (left, right) = shuffled.split_at(first);
+            effect(left, right)
+        })
+        .collect()
+}
+
+/// A uniform index below `bound`; the remainder's bias of `bound / 2^64` is nothing here.
+#[expect(clippy::cast_possible_truncation, reason = "the remainder is below a usize")]
+fn below(random: &mut ChaCha8Rng, bound: usize) -> usize {
+    (random.next_u64() % bound as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RESPLITS: Resplits = Resplits { count: 1_000, seed: 1, least: 0.01 };
+
+    #[test]
+    fn of_a_row_by_hand() {
+        // 0, 1, 3, 7 in pairs: means (0,1)-(3,7) = 4.5, (0,3)-(1,7) = 2.5, (0,7)-(1,3) = 1.5, each a third of the time.
+        assert_eq!(of_row(&[0.0, 1.0, 3.0, 7.0], &RESPLITS), 4.5);
+        let mut sizes = deals(&[0.0, 1.0, 3.0, 7.0], 2, &RESPLITS, |left, right| {
+            Some((hodges_lehmann(left)? - hodges_lehmann(right)?).abs())
+        });
+        assert_eq!(sizes.len(), 1_000);
+        sizes.sort_by(f64::total_cmp);
+        sizes.dedup();
+        assert_eq!(sizes, vec![1.5, 2.5, 4.5]);
+    }
+
+    #[test]
+    fn of_two_runs_by_hand() {
+        // From their centres both runs are -1, 1. Of the six hand-outs of two numbers two give both of one sign:
+        // differences of 2, a third of the time; the others 0.
+        assert!((of_two_runs(&[9.0, 11.0], &[1.0, 3.0], &RESPLITS) - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_pairs_by_hand() {
+        // From the centre: -2, 2; swapped labels give centres of 2, 0 or -2, the ends half of the time.
+        assert_eq!(of_pairs(&[1.0, 5.0], &RESPLITS), 2.0);
+    }
+
+    #[test]
+    fn stays_at_least_the_least() {
+        assert_eq!(of_row(&[2.0; 15], &RESPLITS), 0.01);
+        assert_eq!(of_row(&[], &RESPLITS), 0.01);
+        assert_eq!(of_two_runs(&[2.0; 5], &[3.0; 6], &RESPLITS), 0.01);
+        assert_eq!(of_two_runs(&[], &[], &RESPLITS), 0.01);
+        assert_eq!(of_pairs(&[0.7; 15], &RESPLITS), 0.01);
+    }
+
+    #[test]
+    fn is_repeatable_and_depends_on_the_seed() {
+        let logs: Vec<f64> = (0..15).map(|index| f64::from(index * index % 11)).collect();
+        let sizes = |seed| deals(&logs, 7, &Resplits { seed, ..RESPLITS }, |left, _| hodges_lehmann(left));
+        assert_eq!(sizes(1), sizes(1));
+        assert_ne!(sizes(1), sizes(2));
+        assert_eq!(of_row(&logs, &RESPLITS), of_row(&logs, &RESPLITS));
+    }
+}

@@ -1,0 +1,111 @@
+//! The walls between the modules, and the sizes of files: what `lib.rs` and `CONTRIBUTING.md` promise, checked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Who may know whom: a module, and the modules of this crate that it may name.
+const WALLS: [(&str, &[&str]); 9] = [
+    ("vote", &[]),
+    ("stats", &[]),
+    ("zap", &[]),
+    ("schema", &["zap"]),
+    ("codec", &["vote", "zap", "schema"]),
+    ("result", &["stats"]),
+    ("report", &["result", "stats"]),
+    ("measure", &["vote", "codec", "result", "stats"]),
+    ("cli", &["cmd"]),
+];
+
+/// Lines that a file may have at most.
+const LINES: usize = 450;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            if path.file_name().unwrap() != "generated" {
+                found.extend(sources(&path));
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The modules of this crate that a line of code names by a path from the crate's root.
+fn named(line: &str) -> Vec<String> {
+    let code = line.split("//").next().unwrap_or_default();
+    let mut names = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        // `$crate::` in a macro, and `my_crate::`, are other things.
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let rest = &code[at + "crate::".len()..];
+        let group = rest.strip_prefix('{').map(|rest| rest.split('}').next().unwrap_or(rest));
+        let heads: Vec<&str> = group.map_or_else(|| vec![rest], |group| group.split(',').collect());
+        for head in heads {
+            let name: String = head.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            names.push(name);
+        }
+    }
+    names
+}
+
+#[test]
+fn modules_know_only_whom_they_may() {
+    let mut seen = 0;
+    for (module, allowed) in WALLS {
+        let folder = root().join("src").join(module);
+        let file = root().join("src").join(format!("{module}.rs"));
+        let mut files = if folder.is_dir() { sources(&folder) } else { Vec::new() };
+        files.extend(file.is_file().then_some(file));
+        assert!(!files.is_empty(), "src/{module} is gone: mend the walls");
+        for path in files {
+            let text = fs::read_to_string(&path).unwrap();
+            for (number, line) in text.lines().enumerate() {
+                for name in named(line) {
+                    seen += 1;
+                    let fine = name == module || allowed.contains(&name.as_str());
+                    assert!(fine, "{}:{}: {module} may not know {name}", path.display(), number + 1);
+                }
+            }
+        }
+    }
+    assert!(seen > 20, "only {seen} paths were seen: this test has gone blind");
+}
+
+#[test]
+fn the_wall_sees_what_it_should() {
+    assert_eq!(named("use crate::vote::Vote;"), ["vote"]);
+    assert_eq!(named("use crate::{codec, vote::Vote};"), ["codec", "vote"]);
+    assert_eq!(named("    let x = crate::stats::median(&y); // crate::zap"), ["stats"]);
+    assert!(named("use my_crate::vote;").is_empty());
+}
+
+#[test]
+fn measure_knows_neither_clap_nor_a_concrete_codec() {
+    for path in sources(&root().join("src/measure")) {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("clap"), "{}: the command line belongs in cmd", path.display());
+    }
+}
+
+#[test]
+fn files_own_one_thing_and_say_so() {
+    for folder in ["src", "benches", "tests"] {
+        for path in sources(&root().join(folder)) {
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(text.starts_with("//!"), "{}: the first line says what the file owns", path.display());
+            let lines = text.lines().count();
+            assert!(lines <= LINES, "{} has {lines} lines, {LINES} is the limit", path.display());
+        }
+    }
+}

@@ -245,12 +245,14 @@ mod tests {
         Rule { resplits: super::super::Resplits { count: 40, ..rule.resplits }, ..rule }
     }
 
-    /// Asserts that at most one in twenty of 100 A/A comparisons of 190 rows has any false verdict.
+    /// Asserts that any false verdict turns up in no more of the A/A comparisons of 190 rows than a rate of 5 % explains:
+    /// of 60 it gives 3 on average, and 8 or more once in a hundred tries. (Benjamini-Hochberg's rate at independent rows
+    /// where nothing differs is 5 % to the point, so that "at most 3" would fail every third rule that is right.)
     fn errs_seldom(design: Design, noise: &Noise) {
         for processes in [5, 15] {
             let same = Family { rows: 190, planted: 0, effect: 1.0, processes, rounds: 5 };
             let rates = same.repeat(design, &quick(), noise, 0, 60);
-            assert!(rates.any_false <= 0.05, "{design:?} P = {processes}: {rates:?}");
+            assert!(rates.any_false < 8.0 / 60.0, "{design:?} P = {processes}: {rates:?}");
         }
     }
 
@@ -297,10 +299,11 @@ mod tests {
 
     #[test]
     fn rounds_do_not_count_as_processes() {
-        // Ten times the rounds in each process: no more false verdicts than with five.
+        // Ten times the rounds in each process bring no more false verdicts than a rate of 5 % explains. (Resampling
+        // rounds instead of processes made 26 % of rows "change" and every comparison hold a false verdict.)
         let same = Family { rows: 190, planted: 0, effect: 1.0, processes: 12, rounds: 50 };
-        let rates = same.repeat(Design::TwoRuns, &quick(), &Noise::AUTOCORRELATED, 0, 20);
-        assert!(rates.any_false <= 0.05, "{rates:?}");
+        let rates = same.repeat(Design::TwoRuns, &quick(), &Noise::AUTOCORRELATED, 0, 60);
+        assert!(rates.any_false < 8.0 / 60.0, "{rates:?}");
     }
 
     #[test]

@@ -7,35 +7,16 @@ use votebench::codec::{self, CodecError};
 use votebench::vote::Vote;
 use votebench::zap::{Builder, Flags, ListRef, Message, ObjectBuilder, Version};
 
-mod golden_support {
-    //! Reading the golden files.
+mod golden_support;
+use golden_support::{cases, number, text};
 
-    use serde_json::Value;
-
-    /// The cases of one golden file.
-    pub(super) fn cases(file: &str) -> Vec<Value> {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/zap").join(file);
-        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-    }
-
-    pub(super) fn text<'a>(case: &'a Value, key: &str) -> &'a str {
-        case[key].as_str().unwrap_or_else(|| panic!("{key} is no text in {case}"))
-    }
-
-    pub(super) fn bytes(case: &Value, key: &str) -> Vec<u8> {
-        const_hex::decode(text(case, key)).unwrap()
-    }
-
-    pub(super) fn fixed<const N: usize>(case: &Value, key: &str) -> [u8; N] {
-        bytes(case, key).try_into().unwrap()
-    }
-
-    /// A number, which 64-bit ones are as text.
-    pub(super) fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(value: &Value) -> T {
-        value.as_str().map_or_else(|| value.to_string(), str::to_owned).parse().unwrap()
-    }
+fn bytes(case: &Value, key: &str) -> Vec<u8> {
+    const_hex::decode(text(case, key)).unwrap()
 }
-use golden_support::{bytes, cases, fixed, number, text};
+
+fn fixed<const N: usize>(case: &Value, key: &str) -> [u8; N] {
+    bytes(case, key).try_into().unwrap()
+}
 
 fn vote(case: &Value) -> Vote {
     Vote {

@@ -343,3 +343,95 @@ fn put(buffer: &mut [u8], range: std::ops::Range<usize>, value: &[u8]) {
         place.copy_from_slice(value);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zap::Message;
+
+    #[test]
+    fn a_value_set_again_is_the_later_one() {
+        let mut builder = Builder::new();
+        let mut object = builder.object(8);
+        object.set_bytes(0, b"first").set_bytes(0, b"").set_bytes(0, b"last");
+        let root = object.finish();
+        let message = builder.finish(root).unwrap();
+        assert_eq!((Message::parse(message).unwrap().root().bytes(0), message.len()), (Some(&b"last"[..]), 16 + 8 + 9));
+    }
+
+    #[test]
+    fn what_is_nested_lies_between_section_and_values() {
+        let mut builder = Builder::new();
+        let mut object = builder.object(12);
+        object.set_text(0, "value");
+        let inner = object.nest(|builder| {
+            let mut inner = builder.object(8);
+            inner.set_text(0, "inner");
+            inner.finish()
+        });
+        object.set_object(8, inner);
+        let root = object.finish();
+        let message = builder.finish(root).unwrap();
+        assert_eq!(&message[16 + 16 + 8..], b"innervalue");
+        let root = Message::parse(message).unwrap().root();
+        assert_eq!((root.text(0), root.object(8).text(0)), (Some("value"), Some("inner")));
+    }
+
+    #[test]
+    fn an_object_left_unfinished_disturbs_nothing() {
+        let mut builder = Builder::new();
+        let mut object = builder.object(8);
+        object.nest(|builder| {
+            builder.object(8).set_bytes(0, b"lost");
+        });
+        object.set_bytes(0, b"kept");
+        let root = object.finish();
+        let message = builder.finish(root).unwrap();
+        assert_eq!(Message::parse(message).unwrap().root().bytes(0), Some(&b"kept"[..]));
+    }
+
+    #[test]
+    fn the_first_mistake_is_reported_until_the_builder_is_reset() {
+        let mut builder = Builder::new();
+        let mut object = builder.object(10);
+        object.set_u64(3, 1).set_u32(usize::MAX, 1).set_bytes(2, b"fits").set_bytes(3, b"does not");
+        let root = object.finish();
+        let error = BuildError::OutsideFixedSection { at: 3, width: 8, size: 10 };
+        assert_eq!(builder.finish(root), Err(error));
+        assert_eq!(builder.clone().into_message(root), Err(error));
+        builder.reset();
+        let root = builder.object(0).finish();
+        assert_eq!(builder.finish(root).map(<[u8]>::len), Ok(16));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_reported_and_not_allocated() {
+        let mut builder = Builder::new();
+        let root = builder.object(usize::MAX).finish();
+        assert_eq!(builder.finish(root), Err(BuildError::TooLarge));
+        assert!(builder.buffer.capacity() < 1 << 10);
+    }
+
+    #[test]
+    fn a_list_has_elements_of_one_kind() {
+        let mut builder = Builder::new();
+        let mut list = builder.list();
+        list.push_u32(1).push_f32(1.0).push_u8(1);
+        let list = list.finish();
+        assert_eq!(list.length, 3);
+        let root = builder.object(0).finish();
+        assert_eq!(builder.finish(root), Err(BuildError::MixedElements));
+    }
+
+    #[test]
+    fn misuse_inside_of_nest_does_no_harm() {
+        let mut builder = Builder::new();
+        let mut object = builder.object(16);
+        object.set_bytes(0, b"gone");
+        object.nest(Builder::reset);
+        object.set_bytes(8, b"too").set_u64(0, 1);
+        let root = object.finish();
+        let message = builder.finish(root).unwrap();
+        assert_eq!(Message::parse(message).map(Message::size), Ok(message.len()));
+    }
+}

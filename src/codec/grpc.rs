@@ -5,7 +5,8 @@
 //! A prefix that is cut short, that says compressed (no compression is negotiated) or whose length is not that of the bytes
 //! behind it is an invalid envelope. gRPC knows no third value of the first byte: any other than 0 counts as compressed.
 
-use super::protobuf::{self, Buffer, Message};
+use super::buffer::Buffer;
+use super::protobuf::{self, MAX_BYTES, Message};
 use super::{Class, Codec, CodecError, Envelope, Info};
 use crate::vote::{Digest, Vote};
 
@@ -23,10 +24,15 @@ static INFO: Info = Info {
 const PREFIX_BYTES: usize = 5;
 
 /// The codec `grpc`.
-#[derive(Default)]
 pub(super) struct Grpc {
     message: Message,
-    buffer: Buffer,
+    buffer: Buffer<3, { PREFIX_BYTES + MAX_BYTES }>,
+}
+
+impl Grpc {
+    pub(super) fn new() -> Self {
+        Self { message: Message::default(), buffer: Buffer::new() }
+    }
 }
 
 impl Codec for Grpc {
@@ -36,11 +42,11 @@ impl Codec for Grpc {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        let (prefix, body) = self.buffer.0.split_at_mut(PREFIX_BYTES);
+        let (prefix, body) = self.buffer.message.split_at_mut(PREFIX_BYTES);
         let length = self.message.encode(vote, body)?;
         // The first byte stays 0, and no vote is longer than a u32 can say.
         prefix[1..].copy_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
-        Ok(&self.buffer.0[..PREFIX_BYTES + length])
+        Ok(&self.buffer.message[..PREFIX_BYTES + length])
     }
 
     #[inline]
@@ -84,7 +90,7 @@ mod tests {
 
     #[test]
     fn prefix_is_as_grpc_writes_it_and_nothing_else_is_read() {
-        let mut codec = Grpc::default();
+        let mut codec = Grpc::new();
         let message = codec.encode(&Vote::canonical()).unwrap().to_vec();
         assert_eq!(message[..5], [0, 0, 0, 0, 148]);
         assert_eq!(codec.own(&message), Ok(Vote::canonical()));

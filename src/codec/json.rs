@@ -21,12 +21,16 @@ static INFO: Info = Info {
 
 /// The codec `json`.
 pub(super) struct Json {
-    buffer: [u8; json::MAX_BYTES],
+    buffer: Text<{ json::MAX_BYTES }>,
 }
+
+/// Where JSON is written: `N` bytes, 512 at most, that cross no page, for the reason that [`buffer`](mod@super::buffer) gives.
+#[repr(align(512))]
+pub(super) struct Text<const N: usize>(pub(super) [u8; N]);
 
 impl Json {
     pub(super) const fn new() -> Self {
-        Self { buffer: [0; json::MAX_BYTES] }
+        Self { buffer: Text([0; _]) }
     }
 }
 
@@ -37,8 +41,8 @@ impl Codec for Json {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        let length = json::write(vote, &mut self.buffer);
-        Ok(&self.buffer[..length])
+        let length = json::write(vote, &mut self.buffer.0);
+        Ok(&self.buffer.0[..length])
     }
 
     #[inline]

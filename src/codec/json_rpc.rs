@@ -8,6 +8,7 @@
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 
+use super::json::Text;
 use super::{Class, Codec, CodecError, Envelope, Info};
 use crate::vote::json::{self, Body, Parsed};
 use crate::vote::{Digest, Vote};
@@ -28,7 +29,7 @@ const MIDDLE: &[u8; 33] = b",\"method\":\"vote_submit\",\"params\":";
 /// The codec `json-rpc`.
 pub(super) struct JsonRpc {
     id: u64,
-    buffer: [u8; HEAD.len() + json::MAX_DIGITS + MIDDLE.len() + json::MAX_BYTES + 1],
+    buffer: Text<{ HEAD.len() + json::MAX_DIGITS + MIDDLE.len() + json::MAX_BYTES + 1 }>,
 }
 
 impl JsonRpc {
@@ -39,7 +40,7 @@ impl JsonRpc {
             buffer[at] = HEAD[at];
             at += 1;
         }
-        Self { id: 0, buffer }
+        Self { id: 0, buffer: Text(buffer) }
     }
 }
 
@@ -51,17 +52,17 @@ impl Codec for JsonRpc {
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
         let mut length = HEAD.len();
-        if let Some(place) = self.buffer[length..].first_chunk_mut() {
+        if let Some(place) = self.buffer.0[length..].first_chunk_mut() {
             length += json::decimal(self.id, place);
         }
         self.id = self.id.wrapping_add(1);
-        self.buffer[length..][..MIDDLE.len()].copy_from_slice(MIDDLE);
+        self.buffer.0[length..][..MIDDLE.len()].copy_from_slice(MIDDLE);
         length += MIDDLE.len();
-        if let Some(place) = self.buffer[length..].first_chunk_mut() {
+        if let Some(place) = self.buffer.0[length..].first_chunk_mut() {
             length += json::write(vote, place);
         }
-        self.buffer[length] = b'}';
-        Ok(&self.buffer[..=length])
+        self.buffer.0[length] = b'}';
+        Ok(&self.buffer.0[..=length])
     }
 
     #[inline]

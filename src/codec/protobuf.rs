@@ -15,6 +15,7 @@
 use bytes::{Buf, Bytes};
 use prost::Message as _;
 
+use super::buffer::Buffer;
 use super::error::fixed;
 use super::{Class, Codec, CodecError, Info};
 use crate::schema::generated::vote_proto;
@@ -30,10 +31,15 @@ static INFO: Info = Info {
 };
 
 /// The codec `protobuf`.
-#[derive(Default)]
 pub(super) struct Protobuf {
     message: Message,
-    buffer: Buffer,
+    buffer: Buffer<8, MAX_BYTES>,
+}
+
+impl Protobuf {
+    pub(super) fn new() -> Self {
+        Self { message: Message::default(), buffer: Buffer::new() }
+    }
 }
 
 impl Codec for Protobuf {
@@ -43,8 +49,8 @@ impl Codec for Protobuf {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        let length = self.message.encode(vote, &mut self.buffer.0)?;
-        Ok(&self.buffer.0[..length])
+        let length = self.message.encode(vote, &mut self.buffer.message)?;
+        Ok(&self.buffer.message[..length])
     }
 
     #[inline]
@@ -63,15 +69,8 @@ impl Codec for Protobuf {
     }
 }
 
-/// Room for the longest vote, 159 bytes, and a prefix before it: an array, because in a vector prost would ask for room
-/// before every byte.
-pub(super) struct Buffer(pub(super) [u8; 176]);
-
-impl Default for Buffer {
-    fn default() -> Self {
-        Self([0; _])
-    }
-}
+/// Room for the longest vote, 159 bytes. An array, because in a vector prost would ask for room before every byte.
+pub(super) const MAX_BYTES: usize = 160;
 
 /// A prost message, kept from vote to vote.
 #[derive(Default)]
@@ -201,15 +200,15 @@ mod tests {
 
     /// What both field types make of `bytes`; they must agree.
     fn own(bytes: &[u8]) -> Result<Vote, CodecError> {
-        let outcome = Protobuf::default().own(bytes);
-        assert_eq!(ProtobufBytes::default().own(bytes), outcome);
+        let outcome = Protobuf::new().own(bytes);
+        assert_eq!(ProtobufBytes::new().own(bytes), outcome);
         outcome
     }
 
     #[test]
     fn size_is_the_published_one() {
-        assert_eq!(Protobuf::default().encode(&Vote::canonical()).unwrap().len(), 148);
-        assert_eq!(Protobuf::default().encode(&Vote::canonical()).unwrap(), message(&canonical()));
+        assert_eq!(Protobuf::new().encode(&Vote::canonical()).unwrap().len(), 148);
+        assert_eq!(Protobuf::new().encode(&Vote::canonical()).unwrap(), message(&canonical()));
     }
 
     #[test]

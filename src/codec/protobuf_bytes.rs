@@ -25,7 +25,6 @@ static INFO: Info = Info {
 };
 
 /// The codec `protobuf-bytes`.
-#[derive(Default)]
 pub(super) struct ProtobufBytes {
     encoder: protobuf::Protobuf,
     message: vote_proto_bytes::Vote,
@@ -33,6 +32,10 @@ pub(super) struct ProtobufBytes {
 }
 
 impl ProtobufBytes {
+    pub(super) fn new() -> Self {
+        Self { encoder: protobuf::Protobuf::new(), message: vote_proto_bytes::Vote::default(), shared: BytesMut::new() }
+    }
+
     #[inline]
     fn merge(&mut self, message: &[u8]) -> Result<&vote_proto_bytes::Vote, CodecError> {
         // The last message's fields go first: while they live, the buffer is theirs.

@@ -7,7 +7,8 @@
 
 use prost::bytes::Buf;
 
-use super::protobuf::{self, Buffer, Message};
+use super::buffer::Buffer;
+use super::protobuf::{self, MAX_BYTES, Message};
 use super::{Class, Codec, CodecError, Envelope, Info};
 use crate::vote::{Digest, Vote};
 
@@ -22,10 +23,18 @@ static INFO: Info = Info {
 };
 
 /// The codec `protobuf-mux`.
-#[derive(Default)]
 pub(super) struct ProtobufMux {
     message: Message,
-    buffer: Buffer,
+    buffer: Buffer<6, { PREFIX_BYTES + MAX_BYTES }>,
+}
+
+/// Bytes of a vote's length.
+const PREFIX_BYTES: usize = 2;
+
+impl ProtobufMux {
+    pub(super) fn new() -> Self {
+        Self { message: Message::default(), buffer: Buffer::new() }
+    }
 }
 
 impl Codec for ProtobufMux {
@@ -35,8 +44,8 @@ impl Codec for ProtobufMux {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        let length = self.message.encode_length_delimited(vote, &mut self.buffer.0)?;
-        Ok(&self.buffer.0[..length])
+        let length = self.message.encode_length_delimited(vote, &mut self.buffer.message)?;
+        Ok(&self.buffer.message[..length])
     }
 
     #[inline]
@@ -75,7 +84,7 @@ mod tests {
 
     #[test]
     fn length_may_be_long_but_must_be_right() {
-        let mut codec = ProtobufMux::default();
+        let mut codec = ProtobufMux::new();
         let message = codec.encode(&Vote::canonical()).unwrap().to_vec();
         assert_eq!(message[..2], [0x94, 0x01]);
         let body = &message[2..];

@@ -10,6 +10,7 @@
 //! The sequence counts from 0 in each codec as it encodes; a reader takes any, because which one is due only the
 //! connection knows. Any other length, kind or flag is an invalid envelope.
 
+use super::buffer::Buffer;
 use super::packed::{self, View};
 use super::{Class, Codec, CodecError, Envelope, Info};
 use crate::vote::{Digest, PAYLOAD_BYTES, Vote};
@@ -39,12 +40,12 @@ const fn head(kind: u64) -> u64 {
 /// The codec `quic-raw`.
 pub(super) struct QuicRaw {
     sequence: u64,
-    buffer: [u8; HEADER_BYTES + PAYLOAD_BYTES],
+    buffer: Buffer<8, { HEADER_BYTES + PAYLOAD_BYTES }>,
 }
 
 impl QuicRaw {
     pub(super) const fn new() -> Self {
-        Self { sequence: 0, buffer: [0; HEADER_BYTES + PAYLOAD_BYTES] }
+        Self { sequence: 0, buffer: Buffer::new() }
     }
 }
 
@@ -55,13 +56,14 @@ impl Codec for QuicRaw {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        self.buffer[..8].copy_from_slice(&VOTE_HEAD.to_be_bytes());
-        self.buffer[8..HEADER_BYTES].copy_from_slice(&self.sequence.to_be_bytes());
+        let message = &mut self.buffer.message;
+        message[..8].copy_from_slice(&VOTE_HEAD.to_be_bytes());
+        message[8..HEADER_BYTES].copy_from_slice(&self.sequence.to_be_bytes());
         self.sequence = self.sequence.wrapping_add(1);
-        if let Some(body) = self.buffer.last_chunk_mut() {
+        if let Some(body) = message.last_chunk_mut() {
             packed::write(body, vote);
         }
-        Ok(&self.buffer)
+        Ok(message)
     }
 
     #[inline]

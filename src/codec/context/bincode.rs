@@ -5,6 +5,7 @@
 
 use bincode::config::{self, Configuration};
 
+use crate::codec::buffer::Buffer;
 use crate::codec::{Class, Codec, CodecError, Info};
 use crate::vote::{Digest, Vote};
 
@@ -24,12 +25,12 @@ const MAX_BYTES: usize = 2 * 9 + 129;
 
 /// The codec `bincode`.
 pub(in crate::codec) struct Bincode {
-    buffer: [u8; MAX_BYTES],
+    buffer: Buffer<8, MAX_BYTES>,
 }
 
 impl Bincode {
     pub(in crate::codec) const fn new() -> Self {
-        Self { buffer: [0; MAX_BYTES] }
+        Self { buffer: Buffer::new() }
     }
 }
 
@@ -40,9 +41,9 @@ impl Codec for Bincode {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        let length = bincode::encode_into_slice(Outgoing::from(vote), &mut self.buffer, CONFIGURATION)
+        let length = bincode::encode_into_slice(Outgoing::from(vote), &mut self.buffer.message, CONFIGURATION)
             .map_err(|error| CodecError::malformed("bincode", error))?;
-        Ok(&self.buffer[..length])
+        Ok(&self.buffer.message[..length])
     }
 
     #[inline]

@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::codec::buffer::Buffer;
 use crate::codec::error::fixed;
 use crate::codec::{Class, Codec, CodecError, Info};
 use crate::vote::{Digest, Field, Vote};
@@ -22,7 +23,7 @@ static INFO: Info = Info {
 
 /// The codec `postcard`.
 pub(in crate::codec) struct Postcard {
-    buffer: [u8; MAX_BYTES],
+    buffer: Buffer<8, MAX_BYTES>,
 }
 
 /// Two `u64` varints of ten bytes at most, three lengths of one, and the 129 bytes of the other fields.
@@ -30,7 +31,7 @@ const MAX_BYTES: usize = 2 * 10 + 3 + 129;
 
 impl Postcard {
     pub(in crate::codec) const fn new() -> Self {
-        Self { buffer: [0; MAX_BYTES] }
+        Self { buffer: Buffer::new() }
     }
 }
 
@@ -41,7 +42,7 @@ impl Codec for Postcard {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        match postcard::to_slice(&Message::from(vote), &mut self.buffer) {
+        match postcard::to_slice(&Message::from(vote), &mut self.buffer.message) {
             Ok(message) => Ok(message),
             Err(error) => Err(refused(error)),
         }

@@ -9,10 +9,11 @@
 use rkyv::api::low;
 use rkyv::rancor::Failure;
 use rkyv::ser::allocator::SubAllocator;
-use rkyv::ser::writer::Buffer;
+use rkyv::ser::writer;
 use rkyv::with::Inline;
 use rkyv::{Archive, Serialize};
 
+use crate::codec::buffer::Buffer;
 use crate::codec::{Class, Codec, CodecError, Info};
 use crate::vote::PAYLOAD_BYTES;
 use crate::vote::{Digest, Vote};
@@ -28,12 +29,12 @@ static INFO: Info = Info {
 
 /// The codec `rkyv`.
 pub(in crate::codec) struct Rkyv {
-    buffer: [u8; PAYLOAD_BYTES],
+    buffer: Buffer<8, PAYLOAD_BYTES>,
 }
 
 impl Rkyv {
     pub(in crate::codec) const fn new() -> Self {
-        Self { buffer: [0; PAYLOAD_BYTES] }
+        Self { buffer: Buffer::new() }
     }
 }
 
@@ -47,9 +48,9 @@ impl Codec for Rkyv {
         let Vote { round, block_hash, voter_id, signature, timestamp, vote_type } = vote;
         let message =
             Message { round: *round, block_hash, voter_id, signature, timestamp: *timestamp, vote_type: *vote_type };
-        let writer = Buffer::from(&mut self.buffer);
+        let writer = writer::Buffer::from(&mut self.buffer.message);
         low::to_bytes_in_with_alloc::<_, _, Failure>(&message, writer, SubAllocator::new(&mut [])).map_err(refused)?;
-        Ok(&self.buffer)
+        Ok(&self.buffer.message)
     }
 
     #[inline]

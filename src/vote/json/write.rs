@@ -6,7 +6,7 @@
 use super::integer;
 use crate::vote::Vote;
 
-/// Room for the longest vote, and for the slack that [`write`] wants behind it.
+/// Room for the longest vote, and for the slack that [`write()`] wants behind it.
 pub const MAX_BYTES: usize = 420;
 
 /// Room for the digits of a `u64`, rounded up to whole words.

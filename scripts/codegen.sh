@@ -2,7 +2,7 @@
 # Writes src/schema/generated/ anew from protos/ and schemas/. Building votebench needs none of the compilers used here.
 #
 #   scripts/codegen.sh               write the committed files
-#   scripts/codegen.sh --check       write them elsewhere; exit status 1 and a diff where they differ from what is committed
+#   scripts/codegen.sh --check       write them elsewhere; exit status 1 and a diff where they differ
 #   scripts/codegen.sh --python DIR  write what scripts/golden.py imports (never committed)
 #
 # Needs cargo, python3 with venv and pip, and Debian's capnproto, which it installs with apt-get where it is missing.
@@ -62,11 +62,17 @@ generate_rust() {
         # The version of the parser, which leaves no other trace: without this line any version of it will do.
         sed -i '/^\/\/ capnp binary version:/d' "$out/${schema}_capnp.rs"
     done
-    # Our own compiler, once there is one; it is part of the program that it writes code for.
+    # Our own compiler, which is part of the program that it writes code for.
+    for schema in schemas/*.zap; do
+        generate_zap "$schema" "$out/$(basename "$schema" .zap)_zap.rs"
+    done
+}
+
+generate_zap() {
     if [ -f src/cmd/zapc.rs ]; then
-        for schema in vote http; do
-            cargo run --quiet --locked --bin votebench -- zapc "schemas/$schema.zap" --out "$out/${schema}_zap.rs"
-        done
+        cargo run --quiet --locked --bin votebench -- zapc "$1" --out "$2"
+    elif [ "$(readlink -f "$(dirname "$2")")" != "$(readlink -f "$GENERATED")" ]; then
+        cp "$GENERATED/$(basename "$2")" "$2"
     fi
 }
 
@@ -87,6 +93,8 @@ case $mode in
     python)
         mkdir -p "$python_out"
         generator descriptors protos/vote.proto "$python_out/vote.descriptors"
-        flatc --python -o "$python_out" schemas/vote.fbs
+        for schema in vote vote_one_struct vote_vectors; do
+            flatc --python -o "$python_out" "schemas/$schema.fbs"
+        done
         ;;
 esac

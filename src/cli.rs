@@ -14,6 +14,12 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Show what the lenient reader sees in ZAP messages.
+    Inspect(crate::cmd::inspect::Args),
+    /// Encode votes: JSON lines in, a message in hex a line out.
+    Encode(crate::cmd::encode::Args),
+    /// Decode messages: hex lines in, a vote as a JSON line out.
+    Decode(crate::cmd::decode::Args),
     /// Print every codec and row, with what each is made of.
     List(crate::cmd::list::Args),
     /// Measure every codec: encode, open, read and own.
@@ -23,4 +29,6 @@ pub enum Command {
     /// One fresh process of a run: started by a driver, with a plan on stdin.
     #[command(hide = true)]
     Worker,
+    /// Compile a ZAP schema to Rust.
+    Zapc(crate::cmd::zapc::Args),
 }

@@ -1,9 +1,11 @@
-//! `votebench list`: every codec with what it is made of.
+//! `votebench list`: every codec with what it is made of, as a table or as JSON.
 
-use std::process::ExitCode;
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
 
-use super::Outcome;
-use crate::codec;
+use super::{Outcome, print};
+use crate::codec::{self, Codec};
+use crate::vote::Vote;
 
 /// Print every codec and row, with what each is made of.
 #[derive(Debug, clap::Args)]
@@ -18,9 +20,69 @@ pub struct Args {
 /// # Errors
 /// Where stdout cannot be written.
 pub fn run(args: &Args) -> Outcome {
-    let _ = args;
-    for codec in codec::all() {
-        println!("{}", codec.name());
+    let list =
+        List { codecs: codec::all().iter_mut().map(|codec| Entry::of(codec.as_mut())).collect::<Result<_, _>>()? };
+    print(&if args.json { serde_json::to_string_pretty(&list)? } else { table(&list) })
+}
+
+#[derive(Serialize)]
+struct List {
+    codecs: Vec<Entry>,
+}
+
+/// One codec.
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    class: &'static str,
+    crates: &'static [&'static str],
+    /// Bytes of the canonical vote.
+    wire_bytes: usize,
+    /// Bytes behind an 8-byte boundary at which its stack delivers a message.
+    lead: usize,
+    summary: &'static str,
+    /// Models that it does not have.
+    lacks: Vec<Lack>,
+}
+
+#[derive(Serialize)]
+struct Lack {
+    model: &'static str,
+    reason: &'static str,
+}
+
+impl Entry {
+    fn of(codec: &mut dyn Codec) -> Result<Self, codec::CodecError> {
+        let wire_bytes = codec.encode(&Vote::canonical())?.len();
+        let info = codec.info();
+        Ok(Self {
+            name: info.name,
+            class: info.class.name(),
+            crates: info.crates,
+            wire_bytes,
+            lead: info.lead,
+            summary: info.summary,
+            lacks: info.lacks.iter().map(|(model, reason)| Lack { model: model.name(), reason }).collect(),
+        })
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+fn table(list: &List) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(["codec", "class", "bytes", "crates", "what it is", "lacks"]);
+    for entry in &list.codecs {
+        let lacks: Vec<_> = entry.lacks.iter().map(|lack| lack.model).collect();
+        table.add_row([
+            entry.name.to_owned(),
+            entry.class.to_owned(),
+            entry.wire_bytes.to_string(),
+            entry.crates.join(", "),
+            entry.summary.to_owned(),
+            lacks.join(", "),
+        ]);
+    }
+    if let Some(bytes) = table.column_mut(2) {
+        bytes.set_cell_alignment(CellAlignment::Right);
+    }
+    table.trim_fmt()
 }

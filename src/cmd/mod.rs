@@ -1,13 +1,20 @@
 //! One subcommand a file, each `run(args)`. Owns the dispatch and the exit status; `anyhow` is at home here and in `main`.
 
+pub mod decode;
+pub mod encode;
+pub mod inspect;
+pub mod lines;
 pub mod list;
 pub mod report;
 pub mod serialize;
 pub mod worker;
+pub mod zapc;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::cli::Command;
+use crate::codec::{self, Codec};
 
 /// What a subcommand ends with (`contracts`: 0 done, 1 something got worse, 2 bad input or usage, 3 failed at run time).
 pub type Outcome = anyhow::Result<ExitCode>;
@@ -23,10 +30,14 @@ pub struct BadInput(pub String);
 /// [`BadInput`] where the user can mend it, anything else where the run itself failed.
 pub fn run(command: Command) -> Outcome {
     match command {
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Encode(args) => encode::run(&args),
+        Command::Decode(args) => decode::run(&args),
         Command::List(args) => list::run(&args),
         Command::Serialize(args) => serialize::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Worker => worker::run(),
+        Command::Zapc(args) => zapc::run(&args),
     }
 }
 
@@ -50,4 +61,23 @@ pub fn finish(outcome: Outcome) -> ExitCode {
         eprintln!("votebench: {error:#}");
         ExitCode::from(if error.is::<BadInput>() { 2 } else { 3 })
     })
+}
+
+/// The codec that the user named.
+fn codec_by_name(name: &str) -> anyhow::Result<Box<dyn Codec>> {
+    codec::by_name(name).ok_or_else(|| {
+        let names: Vec<_> = codec::all().iter().map(|codec| codec.name()).collect();
+        BadInput(format!("--codec: there is no codec `{name}`; there are {}", names.join(", "))).into()
+    })
+}
+
+/// Prints `text` and ends; a reader that has gone away is no error.
+fn print(text: &str) -> Outcome {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::from(error).context("stdout cannot be written"))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
 }

@@ -19,9 +19,14 @@ const SEGMENT_WORDS: u32 = 63;
 /// Bytes of the segment table of a message of one segment.
 const TABLE_BYTES: usize = 8;
 
+/// The buffer. Aligned to its own size it crosses no page, and lies over the same cache lines in every process
+/// ([`buffer`](super::buffer) says what that is worth).
+#[repr(align(512))]
+struct Buffer([Word; WORDS]);
+
 /// One buffer, for one message at a time.
 pub(super) struct Memory {
-    /// `WORDS` words from a `Box`, owned. A pointer, because the library keeps one to the same words while it builds.
+    /// The words of a boxed [`Buffer`], owned. A pointer, because the library keeps one to the same words while it builds.
     start: NonNull<Word>,
     /// Whether the segment is given away.
     lent: bool,
@@ -37,8 +42,8 @@ unsafe impl Send for Memory {}
 
 impl Memory {
     pub(super) fn new() -> Self {
-        let words: Box<[Word; WORDS]> = Box::new([capnp::word(0, 0, 0, 0, 0, 0, 0, 0); WORDS]);
-        Self { start: NonNull::from(Box::leak(words)).cast(), lent: false, used: 0, heap: HeapAllocator::new() }
+        let buffer = Box::new(Buffer([capnp::word(0, 0, 0, 0, 0, 0, 0, 0); WORDS]));
+        Self { start: NonNull::from(&mut Box::leak(buffer).0).cast(), lent: false, used: 0, heap: HeapAllocator::new() }
     }
 
     /// Writes the table of one segment of `words` words and gives the framed message.
@@ -73,10 +78,10 @@ fn table_of(words: usize) -> [u8; TABLE_BYTES] {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: the pointer came from a `Box` of this type in `new`, and a builder that has lent the segment is gone
+        // SAFETY: the pointer came from a boxed `Buffer` in `new`, and a builder that has lent the segment is gone
         // before its allocator is.
         #[expect(unsafe_code, reason = "gives the Box back")]
-        drop(unsafe { Box::from_raw(self.start.cast::<[Word; WORDS]>().as_ptr()) });
+        drop(unsafe { Box::from_raw(self.start.cast::<Buffer>().as_ptr()) });
     }
 }
 

@@ -18,9 +18,9 @@ pub(super) fn builder() -> Builder {
     FlatBufferBuilder::new_in(Buffer([0; CAPACITY]))
 }
 
-/// The buffer. It starts and ends with a cache line: which lines a message is spread over is then the same in every codec
-/// object, and the figures of two of them do not differ by where the allocator put them.
-#[repr(align(64))]
+/// The buffer. Aligned to its own size it crosses no page, and lies over the same cache lines in every process
+/// ([`buffer`](super::buffer) says what that is worth).
+#[repr(align(256))]
 pub(super) struct Buffer([u8; CAPACITY]);
 
 /// A message larger than the buffer: it cannot come from a vote.

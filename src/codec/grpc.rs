@@ -1,13 +1,11 @@
 //! `grpc`: a protobuf vote as gRPC frames it (gRPC over HTTP/2, "Length-Prefixed-Message"): one byte that says whether the
 //! message is compressed (here always 0), its length as a big-endian u32, the message. HTTP/2's own frames are the
-//! transport's. The message is [`protobuf`](super::protobuf)'s, with the choices made there.
+//! transport's. The message is [`protobuf`](mod@super::protobuf)'s, with the choices made there.
 //!
 //! A prefix that is cut short, that says compressed (no compression is negotiated) or whose length is not that of the bytes
 //! behind it is an invalid envelope. gRPC knows no third value of the first byte: any other than 0 counts as compressed.
 
-use prost::Message as _;
-
-use super::protobuf::{self, Message, encoding};
+use super::protobuf::{self, Buffer, Message};
 use super::{Class, Codec, CodecError, Envelope, Info};
 use crate::vote::{Digest, Vote};
 
@@ -28,7 +26,7 @@ const PREFIX_BYTES: usize = 5;
 #[derive(Default)]
 pub(super) struct Grpc {
     message: Message,
-    buffer: Vec<u8>,
+    buffer: Buffer,
 }
 
 impl Codec for Grpc {
@@ -38,12 +36,11 @@ impl Codec for Grpc {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        self.buffer.clear();
-        self.buffer.extend_from_slice(&[0; PREFIX_BYTES]);
-        self.message.fill(vote).encode(&mut self.buffer).map_err(encoding)?;
-        let length = u32::try_from(self.buffer.len() - PREFIX_BYTES).map_err(|_| wrong(Envelope::Length))?;
-        self.buffer[1..PREFIX_BYTES].copy_from_slice(&length.to_be_bytes());
-        Ok(&self.buffer)
+        let (prefix, body) = self.buffer.0.split_at_mut(PREFIX_BYTES);
+        let length = self.message.encode(vote, body)?;
+        // The first byte stays 0, and no vote is longer than a u32 can say.
+        prefix[1..].copy_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
+        Ok(&self.buffer.0[..PREFIX_BYTES + length])
     }
 
     #[inline]

@@ -321,3 +321,106 @@ impl Visitor<'_> for Id<'_> {
         self.refuse()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vote::Field;
+
+    fn canonical() -> String {
+        let mut text = [0; json::MAX_BYTES];
+        let length = json::write(&Vote::canonical(), &mut text);
+        String::from_utf8(text[..length].to_vec()).unwrap()
+    }
+
+    fn own(text: &str) -> Result<Vote, CodecError> {
+        let mut codec = JsonRpc::new();
+        let outcome = codec.own(text.as_bytes());
+        assert_eq!(codec.read(text.as_bytes()), outcome.as_ref().map(Digest::of).map_err(Clone::clone));
+        outcome
+    }
+
+    fn request(version: &str, id: &str, method: &str, params: &str) -> String {
+        format!(r#"{{"jsonrpc":{version},"id":{id},"method":{method},"params":{params}}}"#)
+    }
+
+    #[test]
+    fn ids_count_from_zero() {
+        let mut codec = JsonRpc::new();
+        for id in 0..1_001 {
+            let message = codec.encode(&Vote::canonical()).unwrap();
+            let expected = request("\"2.0\"", &id.to_string(), "\"vote_submit\"", &canonical());
+            assert_eq!(std::str::from_utf8(message).unwrap(), expected);
+        }
+        codec.id = u64::MAX;
+        let longest = Vote { round: u64::MAX, timestamp: u64::MAX, vote_type: u8::MAX, ..Vote::default() };
+        let message = codec.encode(&longest).unwrap().to_vec();
+        assert_eq!(codec.own(&message), Ok(longest));
+    }
+
+    #[test]
+    fn any_order_any_good_id_names_or_positions() {
+        let vote = canonical();
+        let values: serde_json::Value = serde_json::from_str(&vote).unwrap();
+        let list = Field::ALL.map(|field| values[field.name()].to_string()).join(",");
+        for params in [vote.clone(), format!("[{list}]"), format!(" [ {} ] ", list.replace(',', " , "))] {
+            for id in ["0", "7", "-7", "18446744073709551615", r#""a\nb""#] {
+                assert_eq!(own(&request("\"2.0\"", id, "\"vote_submit\"", &params)), Ok(Vote::canonical()), "{id}");
+            }
+        }
+        assert_eq!(
+            own(&format!(r#"{{"params":{vote},"x":[1],"method":"vote\u005fsubmit","id":1,"jsonrpc":"2.0"}} "#)),
+            Ok(Vote::canonical())
+        );
+    }
+
+    #[test]
+    fn another_envelope_is_refused() {
+        let vote = canonical();
+        let good = ["\"2.0\"", "1", "\"vote_submit\"", &vote];
+        let replaced = |at: usize, part: &str| {
+            let mut parts = good;
+            parts[at] = part;
+            request(parts[0], parts[1], parts[2], parts[3])
+        };
+        for (at, envelope, parts) in [
+            (0, Envelope::Version, &["\"1.0\"", "\"\"", "\"2.00\"", "2.0", "2", "null", "true", "-2"][..]),
+            (1, Envelope::Id, &["null", "1.5", "true"]),
+            (2, Envelope::Method, &["\"vote\"", "\"Vote_submit\"", "\"vote_submit \"", "1", "null"]),
+        ] {
+            for part in parts {
+                assert_eq!(own(&replaced(at, part)), Err(CodecError::InvalidEnvelope(envelope)), "{part}");
+            }
+        }
+        for at in 0..4 {
+            let name = [Part::Version, Part::Id, Part::Method, Part::Params][at].name();
+            let text = replaced(at, "0").replacen(&format!("\"{name}\":0"), "\"other\":0", 1);
+            assert_eq!(own(&text), Err(CodecError::InvalidEnvelope(Envelope::Missing)), "{text}");
+            for part in ["[", "{}x", ""] {
+                assert_eq!(own(&replaced(at, part)).unwrap_err().kind(), "invalid-json");
+            }
+            let twice = replaced(at, &format!("{},\"{name}\":{}", good[at], good[at]));
+            assert_eq!(own(&twice).unwrap_err().kind(), "invalid-json");
+        }
+        for text in ["", "[]", "null", "\"x\"", "{", "[{}]"] {
+            assert_eq!(own(text).unwrap_err().kind(), "invalid-json", "{text}");
+        }
+        assert_eq!(own("{}"), Err(CodecError::InvalidEnvelope(Envelope::Missing)));
+    }
+
+    #[test]
+    fn what_is_wrong_inside_is_the_votes_error() {
+        let vote = canonical();
+        let params = |params: &str| own(&request("\"2.0\"", "1", "\"vote_submit\"", params));
+        for bad in ["null", "1", "\"x\"", "true", "[1,2,3,4,5,6,7]", "[null]", "{\"round\":[]}"] {
+            assert_eq!(params(bad).unwrap_err().kind(), "invalid-json", "{bad}");
+        }
+        assert_eq!(params("{}"), Err(CodecError::MissingField { field: Field::Round }));
+        assert_eq!(params("[]"), Err(CodecError::MissingField { field: Field::Round }));
+        assert_eq!(params("[1,\"11\"]"), Err(CodecError::MissingField { field: Field::VoterId }));
+        assert_eq!(params("[-1]"), Err(CodecError::OutOfRange { field: Field::Round }));
+        assert_eq!(params(&vote.replacen("0x11", "0x", 1)), Err(CodecError::wrong_length(Field::BlockHash, 31)));
+        assert_eq!(params(&vote.replacen("0x22", "0xzz", 1)), Err(CodecError::InvalidHex { field: Field::VoterId }));
+        assert_eq!(params(&vote.replacen(":1}", ":256}", 1)), Err(CodecError::OutOfRange { field: Field::VoteType }));
+    }
+}

@@ -1,7 +1,7 @@
 //! `protobuf`: the message `Vote` of `protos/vote.proto` (proto3), by prost, byte fields as `Vec<u8>`. Owns what every
 //! protobuf row shares ([`Message`]); [`grpc`](super::grpc) and [`protobuf_mux`](super::protobuf_mux) put their prefix before it.
 //!
-//! Choices for fairness: one message is kept and written over, and one output buffer, so that encoding allocates nothing.
+//! Choices for fairness: one message is kept and written over, and one output array, so that encoding allocates nothing.
 //! Reading merges into a kept message too. prost takes every byte field through `Buf::copy_to_bytes`, which the buffer's
 //! type is free to do in its own way; a slice does it in three steps, [`Message::merge`]'s own buffer in one. What stays
 //! is an allocation for each of the three fields. They could be counted references into a kept `BytesMut` instead; measured,
@@ -33,7 +33,7 @@ static INFO: Info = Info {
 #[derive(Default)]
 pub(super) struct Protobuf {
     message: Message,
-    buffer: Vec<u8>,
+    buffer: Buffer,
 }
 
 impl Codec for Protobuf {
@@ -43,9 +43,8 @@ impl Codec for Protobuf {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        self.buffer.clear();
-        self.message.fill(vote).encode(&mut self.buffer).map_err(encoding)?;
-        Ok(&self.buffer)
+        let length = self.message.encode(vote, &mut self.buffer.0)?;
+        Ok(&self.buffer.0[..length])
     }
 
     #[inline]
@@ -64,14 +63,39 @@ impl Codec for Protobuf {
     }
 }
 
+/// Room for the longest vote, 159 bytes, and a prefix before it: an array, because in a vector prost would ask for room
+/// before every byte.
+pub(super) struct Buffer(pub(super) [u8; 176]);
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self([0; _])
+    }
+}
+
 /// A prost message, kept from vote to vote.
 #[derive(Default)]
 pub(super) struct Message(vote_proto::Vote);
 
 impl Message {
-    /// Writes the logical vote over the kept message.
+    /// Writes the logical vote over the kept message, and that to the front of `buffer`; how many bytes it took.
     #[inline]
-    pub(super) fn fill(&mut self, vote: &Vote) -> &vote_proto::Vote {
+    pub(super) fn encode(&mut self, vote: &Vote, mut buffer: &mut [u8]) -> Result<usize, CodecError> {
+        let room = buffer.len();
+        self.fill(vote).encode(&mut buffer).map_err(refused)?;
+        Ok(room - buffer.len())
+    }
+
+    /// The same, behind the message's length as a varint.
+    #[inline]
+    pub(super) fn encode_length_delimited(&mut self, vote: &Vote, mut buffer: &mut [u8]) -> Result<usize, CodecError> {
+        let room = buffer.len();
+        self.fill(vote).encode_length_delimited(&mut buffer).map_err(refused)?;
+        Ok(room - buffer.len())
+    }
+
+    #[inline]
+    fn fill(&mut self, vote: &Vote) -> &vote_proto::Vote {
         let message = &mut self.0;
         message.round = vote.round;
         refill(&mut message.block_hash, &vote.block_hash);
@@ -86,7 +110,7 @@ impl Message {
     #[inline]
     pub(super) fn merge(&mut self, bytes: &[u8]) -> Result<&vote_proto::Vote, CodecError> {
         self.0.clear();
-        self.0.merge(Rest(bytes)).map_err(decoding)?;
+        self.0.merge(Rest(bytes)).map_err(refused)?;
         Ok(&self.0)
     }
 }
@@ -157,12 +181,95 @@ pub(super) fn vote_type(value: u32) -> Result<u8, CodecError> {
 
 #[cold]
 #[inline(never)]
-pub(super) fn decoding(error: prost::DecodeError) -> CodecError {
+pub(super) fn refused(error: impl std::error::Error) -> CodecError {
     CodecError::malformed("prost", error)
 }
 
-#[cold]
-#[inline(never)]
-pub(super) fn encoding(error: prost::EncodeError) -> CodecError {
-    CodecError::malformed("prost", error)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::protobuf_bytes::ProtobufBytes;
+
+    fn message(vote: &vote_proto::Vote) -> Vec<u8> {
+        vote.encode_to_vec()
+    }
+
+    fn canonical() -> vote_proto::Vote {
+        let mut message = Message::default();
+        message.fill(&Vote::canonical()).clone()
+    }
+
+    /// What both field types make of `bytes`; they must agree.
+    fn own(bytes: &[u8]) -> Result<Vote, CodecError> {
+        let outcome = Protobuf::default().own(bytes);
+        assert_eq!(ProtobufBytes::default().own(bytes), outcome);
+        outcome
+    }
+
+    #[test]
+    fn size_is_the_published_one() {
+        assert_eq!(Protobuf::default().encode(&Vote::canonical()).unwrap().len(), 148);
+        assert_eq!(Protobuf::default().encode(&Vote::canonical()).unwrap(), message(&canonical()));
+    }
+
+    #[test]
+    fn a_byte_field_of_another_length_is_named() {
+        for field in [Field::BlockHash, Field::VoterId, Field::Signature] {
+            for actual in [0, 1, 31, 33, 63, 65, 1_000] {
+                let mut vote = canonical();
+                *match field {
+                    Field::BlockHash => &mut vote.block_hash,
+                    Field::VoterId => &mut vote.voter_id,
+                    _ => &mut vote.signature,
+                } = vec![7; actual];
+                assert_eq!(own(&message(&vote)), Err(CodecError::wrong_length(field, actual)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_vote_type_over_255_is_out_of_range() {
+        for vote_type in [256, 257, 65_536, u32::MAX] {
+            let vote = vote_proto::Vote { vote_type, ..canonical() };
+            assert_eq!(own(&message(&vote)), Err(CodecError::OutOfRange { field: Field::VoteType }));
+        }
+    }
+
+    #[test]
+    fn absent_is_zero_for_integers_and_empty_for_bytes() {
+        let vote = vote_proto::Vote { round: 0, timestamp: 0, vote_type: 0, ..canonical() };
+        let bytes = message(&vote);
+        assert_eq!(bytes.len(), 134);
+        assert_eq!(own(&bytes), Ok(Vote { round: 0, timestamp: 0, vote_type: 0, ..Vote::canonical() }));
+        assert_eq!(own(&[]), Err(CodecError::wrong_length(Field::BlockHash, 0)));
+    }
+
+    #[test]
+    fn unknown_fields_are_skipped_and_the_last_of_a_field_counts() {
+        let bytes = message(&canonical());
+        // Field 15: a varint, eight bytes, a length of three, a group, four bytes.
+        for unknown in [
+            &[0x78, 0x85, 0x01][..],
+            &[0x79, 1, 2, 3, 4, 5, 6, 7, 8],
+            &[0x7a, 3, 1, 2, 3],
+            &[0x7b, 0x7c],
+            &[0x7d, 1, 2, 3, 4],
+        ] {
+            assert_eq!(own(&[unknown, &bytes].concat()), Ok(Vote::canonical()));
+            assert_eq!(own(&[&bytes, unknown].concat()), Ok(Vote::canonical()));
+        }
+        let other = message(&vote_proto::Vote { round: 7, block_hash: vec![9; 32], ..vote_proto::Vote::default() });
+        let expected = Vote { round: 7, block_hash: [9; 32], ..Vote::canonical() };
+        assert_eq!(own(&[&bytes[..], &other].concat()), Ok(expected));
+    }
+
+    #[test]
+    fn what_prost_refuses_is_malformed() {
+        let bytes = message(&canonical());
+        for bad in
+            [&[0x08][..], &[0x0a, 0x01, 0x00], &[0x12, 0x21], &[0x12, 0xff, 0xff, 0xff, 0xff, 0x0f], &[0x00], &[0x0f]]
+        {
+            assert_eq!(own(&[&bytes, bad].concat()).unwrap_err().kind(), "malformed", "{bad:x?}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! `protobuf-bytes`: the same bytes as [`protobuf`](super::protobuf), read into a prost message whose byte fields are
+//! `protobuf-bytes`: the same bytes as [`protobuf`](mod@super::protobuf), read into a prost message whose byte fields are
 //! `bytes::Bytes`, as prost-build's `bytes` option makes them: references into the received message, counted, not copied.
 //!
 //! Choices for fairness: a stack that hands over `Bytes` has them already; here a message is a slice, so it is copied once
@@ -10,7 +10,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use prost::Message as _;
 
 use super::error::fixed;
-use super::protobuf::{decoding, vote_type};
+use super::protobuf::{refused, vote_type};
 use super::{Class, Codec, CodecError, Info, protobuf};
 use crate::schema::generated::vote_proto_bytes;
 use crate::vote::{Digest, Field, Vote};
@@ -39,7 +39,7 @@ impl ProtobufBytes {
         self.message.clear();
         self.shared.clear();
         self.shared.extend_from_slice(message);
-        self.message.merge(Shared { rest: message, copy: &mut self.shared }).map_err(decoding)?;
+        self.message.merge(Shared { rest: message, copy: &mut self.shared }).map_err(refused)?;
         Ok(&self.message)
     }
 }

@@ -1,14 +1,13 @@
 //! `protobuf-mux`: a protobuf vote behind its length as an unsigned varint, as protobuf's own delimited streams and libp2p's
-//! protocols frame it. The muxer's frames are the transport's. The message is [`protobuf`](super::protobuf)'s, with the
+//! protocols frame it. The muxer's frames are the transport's. The message is [`protobuf`](mod@super::protobuf)'s, with the
 //! choices made there; the prefix is prost's, written by `encode_length_delimited`.
 //!
 //! A length may take up to ten bytes and need not be the shortest form of its value, as in protobuf. One that ends nowhere,
 //! that is larger than 64 bits, or that is not the count of the bytes behind it is an invalid envelope.
 
-use prost::Message as _;
 use prost::bytes::Buf;
 
-use super::protobuf::{self, Message, encoding};
+use super::protobuf::{self, Buffer, Message};
 use super::{Class, Codec, CodecError, Envelope, Info};
 use crate::vote::{Digest, Vote};
 
@@ -26,7 +25,7 @@ static INFO: Info = Info {
 #[derive(Default)]
 pub(super) struct ProtobufMux {
     message: Message,
-    buffer: Vec<u8>,
+    buffer: Buffer,
 }
 
 impl Codec for ProtobufMux {
@@ -36,9 +35,8 @@ impl Codec for ProtobufMux {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        self.buffer.clear();
-        self.message.fill(vote).encode_length_delimited(&mut self.buffer).map_err(encoding)?;
-        Ok(&self.buffer)
+        let length = self.message.encode_length_delimited(vote, &mut self.buffer.0)?;
+        Ok(&self.buffer.0[..length])
     }
 
     #[inline]

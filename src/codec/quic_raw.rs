@@ -1,4 +1,4 @@
-//! `quic-raw`: a 16-byte header, big-endian, and the packed vote of [`packed`](super::packed), little-endian.
+//! `quic-raw`: a 16-byte header, big-endian, and the packed vote of [`packed`](mod@super::packed), little-endian.
 //!
 //! | part | at | width |
 //! | --- | --- | --- |

@@ -68,3 +68,6 @@ pub fn parse(text: &[u8]) -> Result<Vote, VoteJsonError> {
     parsed.parse(text)?;
     parsed.vote()
 }
+
+#[cfg(test)]
+mod tests;

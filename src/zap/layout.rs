@@ -32,6 +32,33 @@ pub const fn put<const AT: usize, const N: usize, const SIZE: usize>(bytes: &mut
     }
 }
 
+/// Where the values behind a section go, one after another: what makes their slots.
+#[derive(Clone, Debug)]
+pub struct Tails {
+    /// Where the next value goes, from the start of the section.
+    next: u32,
+}
+
+impl Tails {
+    /// Values behind a section of `size` bytes.
+    #[inline]
+    #[must_use]
+    pub const fn new(size: u32) -> Self {
+        Self { next: size }
+    }
+
+    /// The slot at offset `at` of the section for `value`, which goes behind the values before it. Positions saturate:
+    /// whoever appends the values has seen to it that the message fits 32 bits.
+    #[inline]
+    #[must_use]
+    pub fn slot(&mut self, at: u32, value: &[u8]) -> [u8; 8] {
+        let length = u32::try_from(value.len()).unwrap_or(u32::MAX);
+        let offset = if length == 0 { 0 } else { self.next.saturating_sub(at) };
+        self.next = self.next.saturating_add(length);
+        (u64::from(offset) | u64::from(length) << 32).to_le_bytes()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +71,14 @@ mod tests {
         assert_eq!(bytes, [0, 0, 0, 1, 2, 3, 4, 0, 5, 6, 7, 8]);
         assert_eq!(part::<6, 3, 12>(&bytes), &[4, 0, 5]);
         assert_eq!(part::<12, 0, 12>(&bytes), &[0_u8; 0]);
+    }
+
+    #[test]
+    fn slots_lead_to_values_one_after_another() {
+        let mut tails = Tails::new(24);
+        assert_eq!(tails.slot(0, b"abc"), [24, 0, 0, 0, 3, 0, 0, 0]);
+        assert_eq!(tails.slot(8, b""), [0; 8]);
+        assert_eq!(tails.slot(16, b"d"), [11, 0, 0, 0, 1, 0, 0, 0]);
     }
 
     #[test]

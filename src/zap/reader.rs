@@ -99,9 +99,9 @@ impl<'a> Message<'a> {
     #[inline]
     pub fn root_section<const N: usize>(self) -> Result<(Object<'a>, &'a [u8; N]), ViewError> {
         match section(self.bytes, self.root_offset) {
-            Some(section) if N > 0 || self.has_root() => Ok((self.root(), section)),
-            _ if self.has_root() => Err(ViewError::TruncatedObject),
-            _ => Err(ViewError::RootOutOfBounds),
+            Some(section) => Ok((self.root(), section)),
+            None if self.has_root() => Err(ViewError::TruncatedObject),
+            None => Err(ViewError::RootOutOfBounds),
         }
     }
 

@@ -1,5 +1,6 @@
 //! One module a schema and compiler. This list is the only file here that is written by hand.
 
+pub mod http_zap;
 pub mod vote_capnp;
 pub mod vote_fbs;
 pub mod vote_one_struct_fbs;

@@ -159,11 +159,11 @@ pub(super) const fn spell_short(value: u64) -> (u64, usize) {
 /// multiplication by a reciprocal, exact over the few values that occur.
 #[inline]
 const fn digits(value: u64) -> u64 {
-    let fours = value / 10_000 | (value % 10_000) << 32;
+    let fours = (value / 10_000) | ((value % 10_000) << 32);
     let upper = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
-    let pairs = upper | (fours - upper * 100) << 16;
+    let pairs = upper | ((fours - upper * 100) << 16);
     let upper = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
-    upper | (pairs - upper * 10) << 8
+    upper | ((pairs - upper * 10) << 8)
 }
 
 #[cfg(test)]

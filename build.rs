@@ -8,20 +8,30 @@ use std::process::Command;
 
 fn main() {
     let fact = |name: &str, value: &str| println!("cargo::rustc-env=VOTEBENCH_{name}={value}");
-    fact("COMMIT", &git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "0".repeat(12)));
-    fact("DIRTY", if is_dirty() { "true" } else { "false" });
+    let checkout = is_own_checkout();
+    let commit = checkout.then(|| git(&["rev-parse", "--short=12", "HEAD"])).flatten();
+    fact("COMMIT", &commit.map_or_else(|| "0".repeat(12), |commit| commit.chars().take(12).collect()));
+    fact("DIRTY", if checkout && is_dirty() { "true" } else { "false" });
     fact("RUSTC", &compiler().unwrap_or_else(|| "unknown".to_owned()));
     for (name, variable) in [("PROFILE", "PROFILE"), ("TARGET", "TARGET")] {
         fact(name, &env::var(variable).unwrap_or_default());
     }
     fact("RUSTFLAGS", &env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default().replace('\u{1f}', " "));
     fact("CRATES", &crates(&fs::read_to_string("Cargo.lock").unwrap_or_default()));
-    watch();
+    watch(checkout);
 }
 
-/// What git says, where this is a checkout and git is there.
+/// Whether this is a checkout of votebench itself, and not its sources unpacked within somebody else's repository, whose
+/// commit would say nothing.
+fn is_own_checkout() -> bool {
+    let here = env::var_os("CARGO_MANIFEST_DIR").and_then(|path| fs::canonicalize(path).ok());
+    let top = git(&["rev-parse", "--show-toplevel"]).and_then(|path| fs::canonicalize(path).ok());
+    here.is_some() && here == top
+}
+
+/// What git says, where this is a checkout and git is there. It writes nothing, not even a fresher index.
 fn git(arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(arguments).output().ok()?;
+    let output = Command::new("git").arg("--no-optional-locks").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
 }
@@ -69,14 +79,20 @@ fn quoted<'a>(body: &'a str, after: &str) -> Vec<&'a str> {
 }
 
 /// Run again when the commit changes, or a tracked file outside `results/`: a new run must not cost a new build.
-fn watch() {
-    let mut paths = BTreeSet::from(["build.rs".to_owned(), "Cargo.lock".to_owned(), "src".to_owned()]);
-    for tracked in git(&["ls-files"]).unwrap_or_default().lines() {
-        paths.insert(tracked.split('/').next().unwrap_or(tracked).to_owned());
-    }
-    paths.remove("results");
-    for name in ["HEAD", "logs/HEAD"] {
-        paths.extend(git(&["rev-parse", "--git-path", name]));
+fn watch(checkout: bool) {
+    let own = ["build.rs", "Cargo.toml", "Cargo.lock", "src", "benches"];
+    let mut paths: BTreeSet<String> = own.into_iter().map(str::to_owned).collect();
+    if checkout {
+        let tracked = git(&["ls-files"]).unwrap_or_default();
+        paths.extend(tracked.lines().map(|file| file.split('/').next().unwrap_or(file).to_owned()));
+        paths.remove("results");
+        // What HEAD names moves with a commit; the log alone would do, but it can be turned off. In a worktree these lie
+        // in two folders, which git knows.
+        let head = git(&["symbolic-ref", "--quiet", "HEAD"]);
+        let names = ["HEAD", "logs/HEAD", "packed-refs", "index"];
+        for name in names.into_iter().chain(head.as_deref()) {
+            paths.extend(git(&["rev-parse", "--git-path", name]));
+        }
     }
     // A path that is not there would make every build run this anew.
     for path in paths.iter().filter(|path| Path::new(path).exists()) {

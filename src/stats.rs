@@ -3,6 +3,7 @@
 //! | module | owns |
 //! | --- | --- |
 //! | [`location`] | median, quantile, Hodges-Lehmann estimates |
+//! | [`numbers`] | from times by process and round to one number a process |
 //! | [`rank`] | Mann-Whitney and Wilcoxon: null distributions, p values, distribution-free intervals |
 //! | [`adjust`] | Benjamini-Hochberg |
 //! | [`floor`] | the A/A floor: how far the same thing under two labels differs from itself |
@@ -14,10 +15,12 @@
 pub mod adjust;
 pub mod floor;
 pub mod location;
+pub mod numbers;
 pub mod rank;
 pub mod simulation;
 pub mod verdict;
 
 pub use floor::Resplits;
+pub use numbers::StatsError;
 pub use rank::Interval;
-pub use verdict::{Comparison, Estimate, Paired, Rule, StatsError, Unpaired, Verdict, estimate, paired, unpaired};
+pub use verdict::{Comparison, Estimate, Paired, Rule, Unpaired, Verdict, estimate, paired, unpaired};

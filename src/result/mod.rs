@@ -2,7 +2,9 @@
 //!
 //! | module | owns |
 //! | --- | --- |
-//! | [`record`] | the shape of a results file, and the builders of its measurements |
+//! | [`record`] | the shape of a results file |
+//! | [`measurement`] | the builders of its measurements |
+//! | [`verdict`] | what is said of a row against another |
 //! | [`conditions`] | what else the machine did |
 //! | [`machine`] | which machine it was |
 //! | [`source`] | which build it was |
@@ -15,10 +17,12 @@ pub mod check;
 pub mod conditions;
 pub mod error;
 pub mod machine;
+pub mod measurement;
 pub mod read;
 pub mod record;
 pub mod source;
 pub mod store;
+pub mod verdict;
 
 pub use error::{Defect, ResultError};
 pub use record::RunFile;

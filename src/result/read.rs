@@ -46,14 +46,25 @@ pub fn parse(text: &str, path: &Path) -> Result<RunFile, ResultError> {
 
 fn syntax(text: &str, error: &serde_json::Error, path: PathBuf) -> ResultError {
     let line = error.line();
-    // Python and JavaScript write these words where JSON has none.
-    let words = ["NaN", "Infinity", "inf"];
-    let at_fault = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
     match error.classify() {
         Category::Eof => ResultError::Truncated { path, line },
-        _ if words.iter().any(|word| at_fault.contains(word)) => ResultError::NotFinite { path, line },
+        _ if is_no_number(text.lines().nth(line.saturating_sub(1)).unwrap_or_default(), error.column()) => {
+            ResultError::NotFinite { path, line }
+        }
         _ => ResultError::NotJson { path, reason: error.to_string() },
     }
+}
+
+/// Whether the word at `column` (from 1), where the parser stopped, is one that Python and JavaScript write for a number
+/// that JSON does not have. The parser stops within the word: at its first letter, or where it is no longer `null`-like.
+fn is_no_number(line: &str, column: usize) -> bool {
+    let bytes = line.as_bytes();
+    let is_word = |byte: &u8| byte.is_ascii_alphabetic();
+    let at = column.saturating_sub(1).min(bytes.len());
+    // A minus sign is read first: the letter behind it is the one at fault.
+    let start = at - bytes[..at].iter().rev().take_while(|byte| is_word(byte)).count();
+    let end = at + bytes[at..].iter().take_while(|byte| is_word(byte)).count();
+    matches!(&line.get(start..end), Some("NaN" | "nan" | "Infinity" | "inf" | "Inf"))
 }
 
 #[cfg(test)]
@@ -81,6 +92,13 @@ mod tests {
         assert!(matches!(read(""), Err(ResultError::Truncated { line: _, .. })));
         assert!(matches!(read(&EXAMPLE[..EXAMPLE.len() / 2]), Err(ResultError::Truncated { .. })));
         assert!(matches!(broken("\"value\": 4.1", "\"value\": NaN"), ResultError::NotFinite { .. }));
+        for word in ["nan", "Infinity", "-Infinity", "inf", "-inf"] {
+            let defect = broken("\"value\": 4.1", &format!("\"value\": {word}"));
+            assert!(matches!(defect, ResultError::NotFinite { line: 8, .. }), "{word}: {defect}");
+        }
+        // A line that merely says "information" somewhere is not one with an infinite number.
+        let defect = broken("\"value\": 4.1", "\"reason\": \"NaN, inf\", \"value\": oops");
+        assert!(matches!(defect, ResultError::NotJson { .. }), "{defect}");
         assert!(matches!(broken("results.v1", "results.v2"), ResultError::OtherVersion { .. }));
         assert!(matches!(broken("votebench.results.v1", "criterion"), ResultError::OtherTool { .. }));
         assert!(matches!(broken("\"cores\": 2", "\"cores\": \"two\""), ResultError::Shape { .. }));

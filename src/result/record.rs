@@ -1,6 +1,6 @@
-//! The records of a results file, in the shape of `schemas/results.v1.example.json`. Owns the types and their builders;
-//! what makes a file valid is in [`check`](super::check), reading and writing in [`read`](super::read) and
-//! [`store`](super::store).
+//! The records of a results file, in the shape of `schemas/results.v1.example.json`. Owns the types; their
+//! builders are in [`measurement`](super::measurement), what makes a file valid is in [`check`](super::check), reading and
+//! writing in [`read`](super::read) and [`store`](super::store). `schemas/results.v1.schema.json` is derived from here.
 //!
 //! Durations are integers of nanoseconds, per-operation figures finite decimals. Keys that do not apply are left out.
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::conditions::Conditions;
 use super::machine::Machine;
 use super::source::Source;
-use crate::stats::{Comparison, Verdict};
+pub use super::verdict::{Judgement, VerdictRecord};
 
 /// The name of this shape.
 pub const SCHEMA: &str = "votebench.results.v1";
@@ -21,6 +21,7 @@ pub const SCHEMA: &str = "votebench.results.v1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFile {
     /// Always `votebench.results.v1`.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// Which run it is.
     pub run: RunInfo,
@@ -56,6 +57,11 @@ pub struct RunInfo {
 
 /// One figure: its coordinates, what was found, and everything that it was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(
+    extend("if" = {"properties": {"status": {"const": "ok"}}}),
+    extend("then" = {"required": ["value"]}),
+    extend("else" = {"required": ["reason"]})
+)]
 pub struct Measurement {
     /// `serialization`, `latency`, ...
     pub suite: String,
@@ -227,269 +233,6 @@ pub struct Histogram {
     pub unit: String,
     /// The histogram itself.
     pub data: String,
-}
-
-/// What is said of one row against another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct VerdictRecord {
-    /// The protocol that it is set against.
-    pub against: String,
-    /// The other's model, where it is not the same one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// This row's time over the other's: 2 is twice the time.
-    pub ratio: f64,
-    /// The 90 % interval of the ratio.
-    pub interval: [f64; 2],
-    /// The level that this interval has.
-    pub interval_level: f64,
-    /// The 95 % interval of the ratio.
-    pub interval_95: [f64; 2],
-    /// The level that this interval has; below 0.95 where there are too few processes.
-    pub interval_95_level: f64,
-    /// The row's own p value.
-    pub p: f64,
-    /// The same, adjusted over all rate rows of the comparison.
-    pub p_adjusted: f64,
-    /// The 95th percentile of the ratio of this pair to itself under two labels, at least 1.01.
-    pub floor_aa: f64,
-    /// What is said.
-    pub verdict: Judgement,
-    /// Where unresolved: the smallest effect that could have been seen, as a share of 1; left out where no effect could.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub would_see: Option<f64>,
-    /// What would have been said with the disturbed rounds left in, where rounds were dropped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub undropped: Option<Judgement>,
-}
-
-/// What is said of a ratio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Judgement {
-    /// Less time.
-    #[serde(rename = "faster")]
-    Faster,
-    /// More time.
-    #[serde(rename = "slower")]
-    Slower,
-    /// The 90 % interval lies inside 1/1.03 to 1.03.
-    #[serde(rename = "same within 3 %")]
-    SameWithin3,
-    /// Neither.
-    #[serde(rename = "unresolved")]
-    Unresolved,
-}
-
-impl From<Verdict> for Judgement {
-    fn from(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Faster => Self::Faster,
-            Verdict::Slower => Self::Slower,
-            Verdict::SameWithin3 => Self::SameWithin3,
-            Verdict::Unresolved { .. } => Self::Unresolved,
-        }
-    }
-}
-
-impl VerdictRecord {
-    /// The record of a comparison against `against`.
-    #[must_use]
-    pub fn new(against: &str, comparison: &Comparison) -> Self {
-        let (narrow, wide) = (comparison.interval_90, comparison.interval_95);
-        let would_see = match comparison.verdict {
-            Verdict::Unresolved { would_see } => would_see,
-            _ => None,
-        };
-        Self {
-            against: against.to_owned(),
-            model: None,
-            ratio: comparison.ratio,
-            interval: [narrow.low, narrow.high],
-            interval_level: narrow.achieved,
-            interval_95: [wide.low, wide.high],
-            interval_95_level: wide.achieved,
-            p: comparison.p,
-            p_adjusted: comparison.p_adjusted,
-            floor_aa: comparison.floor,
-            verdict: comparison.verdict.into(),
-            would_see,
-            undropped: comparison.undropped.map(Judgement::from),
-        }
-    }
-}
-
-impl Measurement {
-    /// Begins a measurement; it is not measured until it has a [`value`](Self::value).
-    #[must_use]
-    pub fn new(suite: &str, protocol: &str) -> Self {
-        Self {
-            suite: suite.to_owned(),
-            protocol: protocol.to_owned(),
-            model: None,
-            row: None,
-            wait: None,
-            side: None,
-            workload: None,
-            metric: String::new(),
-            unit: String::new(),
-            kind: Kind::Rate,
-            better: Better::Lower,
-            class: None,
-            status: Status::NotMeasured,
-            reason: None,
-            value: None,
-            interval: None,
-            interval_level: None,
-            interval_95: None,
-            min: None,
-            max: None,
-            window: None,
-            samples: None,
-            processes: None,
-            histogram: None,
-            floor_aa: None,
-            verdict: None,
-            settings: BTreeMap::new(),
-        }
-    }
-
-    /// What is counted, in which unit, of which kind, and which direction is good.
-    #[must_use]
-    pub fn metric(mut self, metric: &str, unit: &str, kind: Kind, better: Better) -> Self {
-        (self.metric, self.unit, self.kind, self.better) = (metric.to_owned(), unit.to_owned(), kind, better);
-        self
-    }
-
-    /// The timed region.
-    #[must_use]
-    pub fn model(mut self, model: &str) -> Self {
-        self.model = Some(model.to_owned());
-        self
-    }
-
-    /// The way it was driven.
-    #[must_use]
-    pub fn row(mut self, row: &str) -> Self {
-        self.row = Some(row.to_owned());
-        self
-    }
-
-    /// How threads wait.
-    #[must_use]
-    pub fn wait(mut self, wait: &str) -> Self {
-        self.wait = Some(wait.to_owned());
-        self
-    }
-
-    /// Whose figure it is.
-    #[must_use]
-    pub fn side(mut self, side: &str) -> Self {
-        self.side = Some(side.to_owned());
-        self
-    }
-
-    /// What was fed in.
-    #[must_use]
-    pub fn workload(mut self, workload: &str) -> Self {
-        self.workload = Some(workload.to_owned());
-        self
-    }
-
-    /// In which part of the tables the protocol stands.
-    #[must_use]
-    pub fn class(mut self, class: Class) -> Self {
-        self.class = Some(class);
-        self
-    }
-
-    /// It was measured, and this is the figure.
-    #[must_use]
-    pub fn value(mut self, value: impl Into<Value>) -> Self {
-        self.status = Status::Ok;
-        self.value = Some(value.into());
-        self
-    }
-
-    /// It is not `ok`, and this is why.
-    #[must_use]
-    pub fn without(mut self, status: Status, reason: impl Into<String>) -> Self {
-        (self.status, self.reason) = (status, Some(reason.into()));
-        self
-    }
-
-    /// Every round's value of every process.
-    #[must_use]
-    pub fn rounds(mut self, processes: Vec<Vec<f64>>) -> Self {
-        self.processes = Some(Processes::Rounds(processes));
-        self
-    }
-
-    /// The value and its intervals, as the statistics estimate them from the rounds.
-    #[must_use]
-    pub fn estimate(mut self, estimate: &crate::stats::Estimate) -> Self {
-        let (narrow, wide) = (estimate.interval_90, estimate.interval_95);
-        self.interval = Some([narrow.low, narrow.high]);
-        self.interval_level = Some(narrow.achieved);
-        self.interval_95 = Some([wide.low, wide.high]);
-        self.floor_aa = Some(estimate.floor);
-        self.value(estimate.value)
-    }
-
-    /// The least and the largest over the corpus.
-    #[must_use]
-    pub fn range(mut self, min: impl Into<Number>, max: impl Into<Number>) -> Self {
-        (self.min, self.max) = (Some(min.into()), Some(max.into()));
-        self
-    }
-
-    /// Over how many operations it was counted.
-    #[must_use]
-    pub fn window(mut self, window: u64) -> Self {
-        self.window = Some(window);
-        self
-    }
-
-    /// How many samples a distribution has.
-    #[must_use]
-    pub fn samples(mut self, samples: u64) -> Self {
-        self.samples = Some(samples);
-        self
-    }
-
-    /// What is said of it against another row.
-    #[must_use]
-    pub fn verdict(mut self, verdict: VerdictRecord) -> Self {
-        self.verdict = Some(verdict);
-        self
-    }
-
-    /// A setting of this row alone.
-    #[must_use]
-    pub fn setting(mut self, name: &str, value: impl Into<serde_json::Value>) -> Self {
-        self.settings.insert(name.to_owned(), value.into());
-        self
-    }
-
-    /// The value, where it is one number.
-    #[must_use]
-    pub fn number(&self) -> Option<f64> {
-        match &self.value {
-            Some(Value::Number(number)) => Some(number.as_f64()),
-            _ => None,
-        }
-    }
-
-    /// Where the figure stands, in words: the coordinates that no two measurements of a run share.
-    #[must_use]
-    pub fn coordinates(&self) -> String {
-        let parts = [&self.model, &self.row, &self.wait, &self.side, &self.workload];
-        let mut words = format!("{} {}", self.suite, self.protocol);
-        for part in parts.into_iter().flatten().chain([&self.metric]) {
-            words.push(' ');
-            words.push_str(part);
-        }
-        words
-    }
 }
 
 impl Number {

@@ -21,7 +21,8 @@
 
 use super::adjust::benjamini_hochberg;
 use super::floor::{self, Resplits};
-use super::location::{hodges_lehmann, hodges_lehmann_shift, index_to_f64, median};
+use super::location::{hodges_lehmann, hodges_lehmann_shift, index_to_f64};
+use super::numbers::{StatsError, medians, ratios};
 use super::rank::{Interval, mann_whitney, one_sample_interval, signed_rank, two_sample_interval};
 
 /// From this many processes on the signed-rank test joins in; below, its smallest p value is too large for a family.
@@ -43,29 +44,6 @@ impl Default for Rule {
         let resplits = Resplits { count: 1_000, seed: 1, least: 1.01_f64.ln() };
         Self { alpha: 0.05, same: 1.03_f64.ln(), resplits }
     }
-}
-
-/// Why numbers cannot be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StatsError {
-    /// Row, reference and dropped rounds are not of the same shape.
-    #[error("row {row}: processes and rounds do not match its reference's or the list of dropped rounds")]
-    Shape {
-        /// The row, by its place in the family.
-        row: usize,
-    },
-    /// A time is not a positive finite number.
-    #[error("row {row}: a time is not a positive finite number")]
-    NotPositive {
-        /// The row, by its place in the family.
-        row: usize,
-    },
-    /// No process has a round that was kept.
-    #[error("row {row}: no process has a round that was kept")]
-    Empty {
-        /// The row, by its place in the family.
-        row: usize,
-    },
 }
 
 /// A row and its reference, measured side by side: times by process and round, rounds matched by their index.
@@ -188,7 +166,7 @@ pub fn paired(rule: &Rule, rows: &[Paired<'_>], dropped: &[Vec<bool>]) -> Result
             Ok(Numbers {
                 row: medians(at, pair.row, masks[0], f64::ln)?,
                 reference: medians(at, pair.reference, masks[0], f64::ln)?,
-                ratios: Some(ratios(at, pair, masks[0])?),
+                ratios: Some(ratios(at, pair.row, pair.reference, masks[0])?),
             })
         });
         Ok(judge(rule, &numbers.collect::<Result<Vec<_>, _>>()?))
@@ -343,53 +321,6 @@ fn fold(kept: Verdict, all: Verdict) -> Verdict {
         (kept, all) if kept == all => kept,
         _ => Verdict::Unresolved { would_see: None },
     }
-}
-
-/// One number a process: the median over the kept rounds of what `of` makes of the time. Processes with no round kept
-/// give none.
-fn medians(
-    row: usize,
-    times: &[Vec<f64>],
-    dropped: &[Vec<bool>],
-    of: impl Fn(f64) -> f64,
-) -> Result<Vec<f64>, StatsError> {
-    if !dropped.is_empty() && !same_shape(times, dropped) {
-        return Err(StatsError::Shape { row });
-    }
-    if times.iter().flatten().any(|time| !(time.is_finite() && *time > 0.0)) {
-        return Err(StatsError::NotPositive { row });
-    }
-    let numbers: Vec<f64> = times
-        .iter()
-        .enumerate()
-        .filter_map(|(process, rounds)| {
-            let kept = rounds.iter().enumerate().filter(|(round, _)| !is_dropped(dropped, process, *round));
-            median(&kept.map(|(_, time)| of(*time)).collect::<Vec<_>>())
-        })
-        .collect();
-    if numbers.is_empty() { Err(StatsError::Empty { row }) } else { Ok(numbers) }
-}
-
-/// One log ratio a process: the median over the kept rounds of log(row / reference) within the round.
-fn ratios(row: usize, pair: &Paired<'_>, dropped: &[Vec<bool>]) -> Result<Vec<f64>, StatsError> {
-    if !same_shape(pair.row, pair.reference) {
-        return Err(StatsError::Shape { row });
-    }
-    let quotients: Vec<Vec<f64>> = pair
-        .row
-        .iter()
-        .zip(pair.reference)
-        .map(|(row, reference)| row.iter().zip(reference).map(|(row, reference)| row / reference).collect())
-        .collect();
-    medians(row, &quotients, dropped, f64::ln)
-}
-
-fn same_shape<T, U>(left: &[Vec<T>], right: &[Vec<U>]) -> bool {
-    left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left.len() == right.len())
-}
-
-fn is_dropped(dropped: &[Vec<bool>], process: usize, round: usize) -> bool {
-    dropped.get(process).and_then(|rounds| rounds.get(round)).copied().unwrap_or(false)
 }
 
 fn as_ratio(interval: Interval) -> Interval {

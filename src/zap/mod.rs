@@ -37,13 +37,15 @@ mod error;
 pub mod layout;
 mod list;
 mod list_builder;
+mod object_builder;
 mod reader;
 pub mod schema;
 
-pub use builder::{Builder, ListRef, ObjectBuilder, ObjectRef};
+pub use builder::{Builder, ListRef, ObjectRef};
 pub use error::{BuildError, ParseError, ViewError};
 pub use list::{Element, Elements, ElementsIter, Entries, List};
 pub use list_builder::ListBuilder;
+pub use object_builder::ObjectBuilder;
 pub use reader::{Message, Object};
 
 /// What every message starts with: "ZAP" and a zero byte.

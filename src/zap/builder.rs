@@ -199,8 +199,8 @@ impl Builder {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Message;
     use super::*;
-    use crate::zap::Message;
 
     #[test]
     fn a_value_set_again_is_the_later_one() {

@@ -7,7 +7,7 @@
 //! | read any message by offsets, leniently | [`Message`], [`Object`], [`List`] |
 //! | write any message by offsets | [`Builder`] |
 //! | turn a schema into typed views and writers | [`schema::parse`], [`codegen::generate`], or `votebench zapc` |
-//! | read and write typed | the generated code: see [`schema::generated`](crate::schema::generated) |
+//! | read and write typed | what was generated, as `votebench::schema::generated::vote_zap` was |
 //!
 //! # Example
 //! A message with a number, a text and a list, written and read back by the offsets that its author chose:

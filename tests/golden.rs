@@ -2,6 +2,8 @@
 //! reference's, and the lenient reader answers damaged bytes as the reference reader did. The strict vote codec refuses
 //! every message among them that is not one whole vote.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics fails, as it should")]
+
 use serde_json::Value;
 use votebench::codec::{self, CodecError};
 use votebench::vote::Vote;

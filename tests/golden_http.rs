@@ -1,6 +1,8 @@
 //! The HTTP study's ZAP messages against the reference's in `tests/golden/zap/http.json`: what the generated types and the
 //! builder write is the reference's, byte for byte, and reads back.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics fails, as it should")]
+
 mod golden_support;
 use golden_support::{cases, number, text};
 

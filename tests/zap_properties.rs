@@ -1,6 +1,8 @@
 //! Properties of the ZAP runtime: whatever the bytes, the reader answers by the rules and reads nothing outside of the
 //! message; whatever is built reads back; whatever the text, the schema compiler answers.
 
+#![expect(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test that panics fails, as it should")]
+
 use proptest::prelude::*;
 use votebench::codec::{self, CodecError};
 use votebench::vote::{Vote, corpus};

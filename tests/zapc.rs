@@ -1,6 +1,8 @@
 //! The ZAP schema compiler end to end: what is committed is what it makes now, and what it makes of every type reads what it
 //! wrote.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics fails, as it should")]
+
 use std::path::{Path, PathBuf};
 
 use votebench::zap::{self, Builder, Flags, Message, Version, codegen, schema};

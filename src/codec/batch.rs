@@ -1,14 +1,15 @@
 //! The timed loops over a corpus, the same for every codec. Owns how messages lie in memory and how one call follows
 //! another; owns no clock.
 //!
-//! Every message costs one call that is not inlined ([`one`]): the compiler sees neither where the message lies nor how
-//! long it is, and what comes out goes through `black_box`. Two paces: back to back, and chained, where the address of the
-//! next message depends on what the last one gave, so that a CPU cannot overlap them. The dependency is a mask that is
-//! zero at run time and opaque at compile time: addresses are the same in both paces, and so are inputs and order.
+//! Every message costs one call that is not inlined (the functions `*_one`): the compiler sees neither where the message
+//! lies nor how long it is, and what comes out goes through `black_box`. Two paces: back to back, and chained, where the
+//! address of the next message depends on what the last one gave, so that a CPU cannot overlap them. The dependency is a
+//! mask that is zero at run time and opaque at compile time: addresses are the same in both paces, and so are inputs and
+//! order.
 //!
 //! `black_box` gets a reference to the outcome where the call left it. Taking the value out first would copy it, and a
-//! copy in wider pieces than the call wrote it in waits until the stores have left the CPU's store buffer: ten times what
-//! an encoder of this size costs otherwise, and the same for every format.
+//! copy in wider pieces than the call wrote it in waits until the stores have left the CPU's store buffer: that added 5 ns
+//! to an encoder that takes 4.5, and 14 to an owner that takes 7, the same for every format.
 
 use std::hint::black_box;
 
@@ -192,9 +193,7 @@ pub(super) fn each_message<T>(
             for span in &batch.spans {
                 let outcome = one(batch.at(*span, 0));
                 black_box(&outcome);
-                if let Err(error) = outcome {
-                    return Err(error);
-                }
+                outcome?;
             }
         }
         Pace::Chained => {

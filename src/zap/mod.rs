@@ -7,7 +7,7 @@
 //! | read any message by offsets, leniently | [`Message`], [`Object`], [`List`] |
 //! | write any message by offsets | [`Builder`] |
 //! | turn a schema into typed views and writers | [`schema::parse`], [`codegen::generate`], or `votebench zapc` |
-//! | read and write typed | the generated code: see [`schema::generated`](crate::schema::generated) |
+//! | read and write typed | what was generated, as `votebench::schema::generated::vote_zap` was |
 //!
 //! # Example
 //! A message with a number, a text and a list, written and read back by the offsets that its author chose:
@@ -37,13 +37,15 @@ mod error;
 pub mod layout;
 mod list;
 mod list_builder;
+mod object_builder;
 mod reader;
 pub mod schema;
 
-pub use builder::{Builder, ListRef, ObjectBuilder, ObjectRef};
+pub use builder::{Builder, ListRef, ObjectRef};
 pub use error::{BuildError, ParseError, ViewError};
 pub use list::{Element, Elements, ElementsIter, Entries, List};
 pub use list_builder::ListBuilder;
+pub use object_builder::ObjectBuilder;
 pub use reader::{Message, Object};
 
 /// What every message starts with: "ZAP" and a zero byte.

@@ -10,7 +10,7 @@ const VISITS: usize = 64;
 ///
 /// # Panics
 /// Where an answer is not what the rules say.
-pub fn walk(bytes: &[u8]) {
+pub(crate) fn walk(bytes: &[u8]) {
     let message = match Message::parse(bytes) {
         Ok(message) => message,
         Err(error) => {
@@ -61,7 +61,8 @@ impl Walk<'_> {
     }
 
     fn signed(&self, start: i128) -> i128 {
-        i128::from(u32::try_from(self.number(start, 4)).unwrap().cast_signed())
+        let number = i128::from(self.number(start, 4));
+        if number < 1 << 31 { number } else { number - (1 << 32) }
     }
 
     /// Where a struct's or list's slot leads.
@@ -148,7 +149,7 @@ impl Walk<'_> {
             }
         }
         assert_eq!(list.bytes(), self.at(position, length as i128));
-        assert_eq!(list.object(0, usize::MAX).is_null(), true);
+        assert!(list.object(0, usize::MAX).is_null());
         let mut place = position;
         let mut entries = list.entries();
         for entry in entries.by_ref() {

@@ -1,4 +1,5 @@
 //! The walls between the modules, and the sizes of files: what `lib.rs` and `CONTRIBUTING.md` promise, checked.
+#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,8 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            if path.file_name().unwrap() != "generated" {
+            // `zap_types` holds what the ZAP compiler wrote of every type there is, kept as a test of it.
+            if !["generated", "zap_types"].iter().any(|name| path.ends_with(name)) {
                 found.extend(sources(&path));
             }
         } else if path.extension().is_some_and(|extension| extension == "rs") {

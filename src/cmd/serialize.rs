@@ -1,4 +1,4 @@
-//! `votebench serialize`: the serialization suite. Owns its flags; the driver is [`measure::serialization`].
+//! `votebench serialize`: the serialization suite. Owns its flags; the driver is [`serialization`].
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
 //! From a session's figures to the records of a results file: one measurement for every figure that the suite has, whether
-//! it was measured or not, each with its reason. Owns no statistics: estimates and verdicts are [`stats`](crate::stats)'.
+//! it was measured or not, each with its reason. Owns no statistics: estimates and verdicts are those of [`stats`].
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,4 @@
+//! Whatever bytes the codec `rkyv` gets, it owns one whole vote or refuses.
+#![no_main]
+
+votebench_fuzz::fuzz_codec!("rkyv");

@@ -171,7 +171,7 @@ fn list_says_what_every_codec_is_made_of() {
         assert_eq!(entry["name"], info.name);
         assert_eq!(entry["class"], info.class.name());
         assert_eq!(entry["summary"], info.summary);
-        assert_eq!(entry["crates"].as_array().unwrap().len(), info.crates.len());
+        assert_eq!(entry["crates"].as_object().unwrap().len(), info.crates.len());
         assert_eq!(entry["lacks"].as_array().unwrap().len(), info.lacks.len());
         let message = codec.encode(&votebench::vote::Vote::canonical()).unwrap();
         assert_eq!(entry["wire_bytes"], message.len());

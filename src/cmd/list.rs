@@ -1,10 +1,13 @@
 //! `votebench list`: every codec with what it is made of, as a table or as JSON.
 
+use std::collections::BTreeMap;
+
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use super::{Outcome, print};
 use crate::codec::{self, Codec};
+use crate::result::source::Source;
 use crate::vote::Vote;
 
 /// Print every codec and row, with what each is made of.
@@ -20,8 +23,10 @@ pub struct Args {
 /// # Errors
 /// Where stdout cannot be written.
 pub fn run(args: &Args) -> Outcome {
-    let list =
-        List { codecs: codec::all().iter_mut().map(|codec| Entry::of(codec.as_mut())).collect::<Result<_, _>>()? };
+    let versions = Source::of_this_build().crates;
+    let mut codecs = codec::all();
+    let entries = codecs.iter_mut().map(|codec| Entry::of(codec.as_mut(), &versions));
+    let list = List { codecs: entries.collect::<Result<_, _>>()? };
     print(&if args.json { serde_json::to_string_pretty(&list)? } else { table(&list) })
 }
 
@@ -35,7 +40,8 @@ struct List {
 struct Entry {
     name: &'static str,
     class: &'static str,
-    crates: &'static [&'static str],
+    /// The crates under test, each with the version that this build has.
+    crates: BTreeMap<&'static str, String>,
     /// Bytes of the canonical vote.
     wire_bytes: usize,
     /// Bytes behind an 8-byte boundary at which its stack delivers a message.
@@ -52,13 +58,13 @@ struct Lack {
 }
 
 impl Entry {
-    fn of(codec: &mut dyn Codec) -> Result<Self, codec::CodecError> {
+    fn of(codec: &mut dyn Codec, versions: &BTreeMap<String, String>) -> Result<Self, codec::CodecError> {
         let wire_bytes = codec.encode(&Vote::canonical())?.len();
         let info = codec.info();
         Ok(Self {
             name: info.name,
             class: info.class.name(),
-            crates: info.crates,
+            crates: info.crates.iter().map(|name| (*name, versions.get(*name).cloned().unwrap_or_default())).collect(),
             wire_bytes,
             lead: info.lead,
             summary: info.summary,
@@ -72,11 +78,12 @@ fn table(list: &List) -> String {
     table.load_style(presets::NOTHING).set_header(["codec", "class", "bytes", "crates", "what it is", "lacks"]);
     for entry in &list.codecs {
         let lacks: Vec<_> = entry.lacks.iter().map(|lack| lack.model).collect();
+        let crates: Vec<_> = entry.crates.iter().map(|(name, version)| format!("{name} {version}")).collect();
         table.add_row([
             entry.name.to_owned(),
             entry.class.to_owned(),
             entry.wire_bytes.to_string(),
-            entry.crates.join(", "),
+            crates.join(", "),
             entry.summary.to_owned(),
             lacks.join(", "),
         ]);

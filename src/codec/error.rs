@@ -8,7 +8,7 @@ use crate::vote::json::VoteJsonError;
 
 /// Why bytes are not a vote, or a vote could not be written.
 ///
-/// Two machine words wide, so that a result of a digest travels in registers: the error must not slow the good case down.
+/// Two machine words wide, so that a result costs the good case little more than its value: every row pays the same.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
     /// A byte field in a text format is not hexadecimal.

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use super::{BadInput, Outcome};
-use crate::report::{readme, serialization, terminal};
+use crate::report::readme::BlockError;
+use crate::report::{instructions, readme, serialization, terminal};
 use crate::result::{RunFile, read};
 
 /// The line by which a block says which run it is from.
@@ -33,6 +34,18 @@ pub struct Args {
     pub file: PathBuf,
 }
 
+/// A block of README.md: its name, whether a run has something for it, and what that is.
+struct Block {
+    name: &'static str,
+    is_in: fn(&RunFile) -> bool,
+    markdown: fn(&RunFile) -> String,
+}
+
+const BLOCKS: [Block; 2] = [
+    Block { name: "serialization", is_in: serialization::is_in, markdown: serialization::markdown },
+    Block { name: "instructions", is_in: instructions::is_in, markdown: instructions::markdown },
+];
+
 /// Runs the subcommand.
 ///
 /// # Errors
@@ -40,32 +53,75 @@ pub struct Args {
 pub fn run(args: &Args) -> Outcome {
     if !args.readme {
         let path = args.run.as_deref().ok_or_else(|| BadInput("report: which RUN is meant?".to_owned()))?;
-        println!("{}", terminal::serialization(&load(path)?));
+        println!("{}", terminal::run(&load(path)?));
         return Ok(ExitCode::SUCCESS);
     }
     let name = args.file.display();
     let text = fs::read_to_string(&args.file).map_err(|error| BadInput(format!("{name}: {error}")))?;
-    let block = readme::block(&text, "serialization").map_err(|error| BadInput(format!("{name}: {error}")))?;
-    let path = match &args.run {
-        Some(path) => path.clone(),
-        None if args.check => source(block, &args.file)?,
+    match &args.run {
+        None if args.check => check_all(&text, &args.file)?,
         None => return Err(BadInput("report --readme: which RUN is meant?".to_owned()).into()),
-    };
-    let run = load(&path)?;
-    let content = format!("{FROM}results/{}/results.json -->\n\n{}", run.run.id, serialization::markdown(&run));
-    let new =
-        readme::replace(&text, "serialization", &content).map_err(|error| BadInput(format!("{name}: {error}")))?;
-    if args.check {
-        if new == text {
-            return Ok(ExitCode::SUCCESS);
+        Some(path) => {
+            let new = with_run(&text, path, &args.file)?;
+            if args.check {
+                unchanged(&text, &new, path, &args.file)?;
+            } else {
+                fs::write(&args.file, new).with_context(|| format!("{name} cannot be written"))?;
+            }
         }
-        let command = format!("votebench report --readme {}", path.display());
-        return Err(
-            BadInput(format!("{name}: its tables are not those of the run; write them with `{command}`")).into()
-        );
     }
-    fs::write(&args.file, new).with_context(|| format!("{name} cannot be written"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The text with every block anew that the run at `path` has something for.
+fn with_run(text: &str, path: &Path, file: &Path) -> Result<String, BadInput> {
+    let run = load(path)?;
+    let mut new = text.to_owned();
+    let mut blocks = BLOCKS.iter().filter(|block| (block.is_in)(&run)).peekable();
+    if blocks.peek().is_none() {
+        return Err(BadInput(format!("{}: the run has no figures for {}", path.display(), file.display())));
+    }
+    for block in blocks {
+        new = filled(&new, block, &run).map_err(|error| of_file(&error, file))?;
+    }
+    Ok(new)
+}
+
+fn filled(text: &str, block: &Block, run: &RunFile) -> Result<String, BlockError> {
+    let content = format!("{FROM}results/{}/results.json -->\n\n{}", run.run.id, (block.markdown)(run));
+    readme::replace(text, block.name, &content)
+}
+
+/// Holds every block against the run that it says it is from. An empty one is from none; one at least must name a run.
+fn check_all(text: &str, file: &Path) -> Result<(), BadInput> {
+    let mut checked = 0;
+    for block in &BLOCKS {
+        let content = match readme::block(text, block.name) {
+            Ok("") | Err(BlockError::NoOpening(_)) => continue,
+            Ok(content) => content,
+            Err(error) => return Err(of_file(&error, file)),
+        };
+        let path = source(content, file)?;
+        let new = filled(text, block, &load(&path)?).map_err(|error| of_file(&error, file))?;
+        unchanged(text, &new, &path, file)?;
+        checked += 1;
+    }
+    if checked == 0 {
+        return Err(BadInput(format!("{}: no block in it says which run it is from", file.display())));
+    }
+    Ok(())
+}
+
+fn unchanged(text: &str, new: &str, path: &Path, file: &Path) -> Result<(), BadInput> {
+    if new == text {
+        return Ok(());
+    }
+    let command = format!("votebench report --readme {}", path.display());
+    Err(BadInput(format!("{}: its tables are not those of the run; write them with `{command}`", file.display())))
+}
+
+fn of_file(error: &BlockError, file: &Path) -> BadInput {
+    BadInput(format!("{}: {error}", file.display()))
 }
 
 fn load(path: &Path) -> Result<RunFile, BadInput> {

@@ -11,12 +11,14 @@
 //! | [`machine_load`] | CPU time of foreign processes, steal, load average |
 //! | [`hiccup`] | the meter of the machine's own stalls |
 //! | [`conditions`] | the fit gate, and the conditions around a run |
+//! | [`instructions`] | instructions per operation, from what callgrind counted |
 //! | [`records`] | from a session's figures to the records of a results file |
 //! | [`serialization`] | the driver of the serialization suite |
 
 pub mod allocations;
 pub mod conditions;
 pub mod hiccup;
+pub mod instructions;
 pub mod machine_load;
 pub mod pinning;
 pub mod processes;

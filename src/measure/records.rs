@@ -207,7 +207,8 @@ impl Rates<'_> {
     }
 }
 
-fn class(info: &Info) -> Class {
+/// Where a codec stands in the tables of a results file.
+pub(super) fn class(info: &Info) -> Class {
     match info.class {
         codec::Class::Row => Class::Row,
         codec::Class::Variant => Class::Variant,

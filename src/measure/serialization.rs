@@ -160,7 +160,7 @@ fn failure(design: &Design, session: &Session) -> Option<String> {
 }
 
 /// The command line, with the program by its name and not by where it lies on this machine.
-fn command() -> Vec<String> {
+pub(super) fn command() -> Vec<String> {
     let mut words: Vec<String> = std::env::args().collect();
     if let Some(program) = words.first_mut() {
         let name = std::path::Path::new(program.as_str()).file_name();
@@ -171,7 +171,8 @@ fn command() -> Vec<String> {
     words
 }
 
-fn now() -> String {
+/// The time, as in a results file.
+pub(super) fn now() -> String {
     let now = OffsetDateTime::now_utc().replace_nanosecond(0).unwrap_or_else(|_| OffsetDateTime::now_utc());
     now.format(&Rfc3339).unwrap_or_else(|_| now.unix_timestamp().to_string())
 }

@@ -3,10 +3,12 @@
 //! | module | owns |
 //! | --- | --- |
 //! | [`serialization`] | the tables of the serialization suite, as text in cells |
+//! | [`instructions`] | the table of instructions per message |
 //! | [`table`] | what a table is, and how it is written in Markdown |
 //! | [`terminal`] | the same tables, aligned, on a terminal |
 //! | [`readme`] | blocks between markers in a Markdown file |
 
+pub mod instructions;
 pub mod readme;
 pub mod serialization;
 pub mod table;

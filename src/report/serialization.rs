@@ -17,7 +17,7 @@ const MODELS: [(&str, &str); 4] = [
 ];
 
 /// The groups of a table: which classes, and what they are called.
-const GROUPS: [(&[Class], &str); 3] = [
+pub(super) const GROUPS: [(&[Class], &str); 3] = [
     (&[Class::Row, Class::Variant], ""),
     (&[Class::Floor], "yardsticks, not formats"),
     (&[Class::Context], "other formats, for context"),
@@ -26,8 +26,7 @@ const GROUPS: [(&[Class], &str); 3] = [
 /// Which run, build and machine the figures are from, and whether the machine was fit.
 #[must_use]
 pub fn provenance(run: &RunFile) -> String {
-    let (source, machine, conditions) = (&run.source, &run.machine, &run.conditions);
-    let dirty = if source.dirty { ", with changes that are not committed" } else { "" };
+    let conditions = &run.conditions;
     let fit = if conditions.fit { "fit".to_owned() } else { format!("UNFIT ({})", conditions.reasons.join("; ")) };
     let setting = |name: &str| run.settings.get(name).map_or_else(|| "?".to_owned(), ToString::to_string);
     let rounds = match (conditions.rounds_dropped, conditions.rounds_total) {
@@ -36,7 +35,19 @@ pub fn provenance(run: &RunFile) -> String {
     };
     let incomplete = if run.run.complete { "" } else { " INCOMPLETE: the run was stopped or broke off." };
     format!(
-        "Run {}: commit {}{dirty}, rustc {}; {} x {}, {} {}, kernel {}; {} processes of {} rounds{rounds}; machine {fit}.{incomplete}",
+        "{}; {} processes of {} rounds{rounds}; machine {fit}.{incomplete}",
+        origin(run),
+        setting("processes"),
+        setting("rounds"),
+    )
+}
+
+/// Which run it is, of which build, on which machine.
+pub(super) fn origin(run: &RunFile) -> String {
+    let (source, machine) = (&run.source, &run.machine);
+    let dirty = if source.dirty { ", with changes that are not committed" } else { "" };
+    format!(
+        "Run {}: commit {}{dirty}, rustc {}; {} x {}, {} {}, kernel {}",
         run.run.id,
         source.commit,
         source.rustc,
@@ -45,9 +56,13 @@ pub fn provenance(run: &RunFile) -> String {
         machine.hypervisor,
         if machine.hypervisor == "none" { "hypervisor" } else { "virtual machine" },
         machine.kernel,
-        setting("processes"),
-        setting("rounds"),
     )
+}
+
+/// Whether the run has figures of this suite's own tables; instruction counts have [a table](super::instructions) of theirs.
+#[must_use]
+pub fn is_in(run: &RunFile) -> bool {
+    of_suite(run).any(|m| m.metric != "instructions")
 }
 
 /// All tables of the suite.
@@ -173,7 +188,8 @@ fn count(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value}") } else { format!("{value:.5}").trim_end_matches('0').to_owned() }
 }
 
-const fn status(status: Status) -> &'static str {
+/// The word for a status in a table.
+pub(super) const fn status(status: Status) -> &'static str {
     match status {
         Status::Ok => "ok",
         Status::NotMeasured => "not measured",

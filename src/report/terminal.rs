@@ -2,8 +2,8 @@
 
 use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
 
-use super::serialization;
 use super::table::Table;
+use super::{instructions, serialization};
 use crate::result::RunFile;
 
 /// The serialization suite's tables, with what they were measured on above them.
@@ -11,6 +11,20 @@ use crate::result::RunFile;
 pub fn serialization(run: &RunFile) -> String {
     let mut parts = vec![serialization::provenance(run)];
     parts.extend(serialization::tables(run).iter().map(grid));
+    parts.join("\n\n")
+}
+
+/// Every table that the run has figures for.
+#[must_use]
+pub fn run(run: &RunFile) -> String {
+    let mut parts = Vec::new();
+    if instructions::is_in(run) {
+        parts.extend([instructions::provenance(run), grid(&instructions::table(run))]);
+    }
+    // A run without any figure still says which it is.
+    if parts.is_empty() || serialization::is_in(run) {
+        parts.push(serialization(run));
+    }
     parts.join("\n\n")
 }
 

@@ -64,6 +64,7 @@ fn criterion() {
         .warm_up_time(Duration::from_millis(100))
         .measurement_time(Duration::from_millis(300))
         .sample_size(20)
+        .nresamples(10_000)
         .configure_from_args();
     let votes = corpus::votes(corpus::SIZE, corpus::SEED);
     for mut codec in codec::all() {

@@ -111,3 +111,21 @@ fn files_own_one_thing_and_say_so() {
         }
     }
 }
+
+#[test]
+fn every_codec_has_been_fuzzed_as_long_as_methodology_says() {
+    let table = fs::read_to_string(root().join("fuzz/executions.tsv")).unwrap();
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("target\texecutions\tfindings"));
+    let runs: std::collections::HashMap<&str, (u64, u64)> = lines
+        .map(|line| {
+            let cells: Vec<_> = line.split('\t').collect();
+            (cells[0], (cells[1].parse().unwrap(), cells[2].parse().unwrap()))
+        })
+        .collect();
+    let codecs = votebench::codec::all().into_iter().map(|codec| format!("codec_{}", codec.name().replace('-', "_")));
+    for target in codecs.chain(["zap_reader".to_owned(), "zap_schema".to_owned()]) {
+        let (executions, findings) = runs.get(target.as_str()).copied().unwrap_or_default();
+        assert!(executions >= 10_000_000 && findings == 0, "{target}: {executions} executions, {findings} findings");
+    }
+}

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "takes minutes; prints the table that METHODOLOGY.md quotes"]
+    #[ignore = "takes minutes; prints the table that METHODOLOGY.md refers to"]
     fn print_power_table() {
         for line in power_table(200) {
             println!("{line}");

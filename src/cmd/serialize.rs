@@ -8,10 +8,12 @@ use clap::{CommandFactory, FromArgMatches};
 
 use super::{BadInput, Outcome};
 use crate::codec;
+use crate::measure::pinning;
 use crate::measure::processes::{Programs, Stop};
 use crate::measure::serialization::{self, Options};
 use crate::report;
-use crate::result::store;
+use crate::result::RunFile;
+use crate::result::store::{self, Folder};
 
 /// Measure every codec: encode, open, read and own; time, allocations and bytes.
 #[derive(Debug, Clone, clap::Args)]
@@ -74,6 +76,10 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
             return Err(BadInput(sentence).into());
         }
     }
+    let cores = pinning::allowed().context("cannot find out which cores there are")?;
+    if let Some(core) = args.core.filter(|core| !cores.contains(core)) {
+        return Err(BadInput(format!("--core: this process may not run on core {core}; it may on {cores:?}")).into());
+    }
     let options = Options {
         processes: args.processes.map_or(if args.quick { 5 } else { 15 }, |processes| processes as usize),
         rounds: args.rounds as usize,
@@ -88,13 +94,24 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     let stop = Stop::on_signals().context("cannot watch for signals")?;
     let outcome = serialization::run(&options, programs, &stop, &folder.id);
     let run = outcome.run;
-    let path = store::save(&folder, &run)?;
     println!("{}", report::terminal::serialization(&run));
-    println!("{}", path.display());
+    println!("{}", keep(&folder, &run)?.display());
     Ok(outcome.failed.map_or(ExitCode::SUCCESS, |reason| {
         eprintln!("votebench: {reason}");
         ExitCode::from(3)
     }))
+}
+
+/// Saves the run; where its folder cannot take it any more, as on a full disk, beside the system's temporary files.
+fn keep(folder: &Folder, run: &RunFile) -> anyhow::Result<PathBuf> {
+    let error = match store::save(folder, run) {
+        Ok(path) => return Ok(path),
+        Err(error) => error,
+    };
+    let elsewhere = store::create(&std::env::temp_dir().join("votebench-results"))
+        .and_then(|folder| store::save(&folder, run))
+        .map_err(|second| anyhow::anyhow!("{error}; nor could the run be kept elsewhere: {second}"))?;
+    Err(anyhow::anyhow!("{error}; the run is kept in {}", elsewhere.display()))
 }
 
 /// Parses the flags of this subcommand alone.

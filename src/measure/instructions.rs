@@ -58,12 +58,12 @@ pub fn cases(infos: &[&Info]) -> Vec<Case> {
 #[derive(Debug, thiserror::Error)]
 pub enum SummaryError {
     /// The operating system refused to read.
-    #[error("{}: cannot be read: {source}", path.display())]
+    #[error("{}: cannot be read: {cause}", path.display())]
     Read {
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The file is not JSON.
     #[error("{}: is not JSON: {reason}", path.display())]
@@ -105,7 +105,7 @@ impl Counts {
     pub fn read(folder: &Path, cases: &[Case]) -> Result<Self, SummaryError> {
         let mut counts = BTreeMap::new();
         for path in summaries(folder)? {
-            let text = fs::read_to_string(&path).map_err(|source| SummaryError::Read { path: path.clone(), source })?;
+            let text = fs::read_to_string(&path).map_err(|cause| SummaryError::Read { path: path.clone(), cause })?;
             let summary: Value = serde_json::from_str(&text)
                 .map_err(|error| SummaryError::NotJson { path: path.clone(), reason: error.to_string() })?;
             let Some(case) = place(&summary).and_then(|place| cases.get(place)) else {
@@ -150,7 +150,7 @@ struct Figure {
 
 /// Every `summary.json` below `folder`, sorted.
 fn summaries(folder: &Path) -> Result<Vec<PathBuf>, SummaryError> {
-    let failed = |source| SummaryError::Read { path: folder.to_owned(), source };
+    let failed = |cause| SummaryError::Read { path: folder.to_owned(), cause };
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();

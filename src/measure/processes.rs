@@ -127,6 +127,7 @@ fn start_and_hear(program: &Path, plan: &Plan, stop: &Stop, hear: &mut dyn FnMut
         Some(reason) => Ended::Failed(reason),
         None if status.success() => Ended::Done,
         None if words.trim().is_empty() => Ended::Failed(format!("the worker ended with {status}")),
-        None => Ended::Failed(words.trim().to_owned()),
+        // A worker introduces itself by the name that its driver will put before the sentence too.
+        None => Ended::Failed(words.trim().trim_start_matches("votebench: ").to_owned()),
     })
 }

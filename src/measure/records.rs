@@ -197,7 +197,8 @@ impl Rates<'_> {
         if let Some(reason) = self.session.failed.get(&index) {
             return measurement.without(Status::Failed, reason);
         }
-        let reason = match (&self.session.broken, self.refused) {
+        let broken = if measurement.kind == Kind::Exact { &self.session.uncounted } else { &self.session.broken };
+        let reason = match (broken, self.refused) {
             (Some(reason), _) => reason,
             (None, Some(reason)) if measurement.kind == Kind::Rate => reason,
             _ if self.session.stopped => "the run was stopped",

@@ -91,7 +91,7 @@ pub fn run(options: &Options, programs: &Programs, stop: &Stop, id: &str) -> Out
             id: id.to_owned(),
             started,
             finished: now(),
-            complete: !session.stopped && session.broken.is_none(),
+            complete: !session.stopped && session.broken.is_none() && session.uncounted.is_none(),
             command: command(),
             seed: design.seed,
         },
@@ -156,7 +156,7 @@ fn failure(design: &Design, session: &Session) -> Option<String> {
         let Candidate { protocol, model, .. } = &design.candidates[*candidate];
         format!("{protocol} failed at {model}: {reason}")
     });
-    session.broken.clone().or(row)
+    session.broken.clone().or_else(|| session.uncounted.clone()).or(row)
 }
 
 /// The command line, with the program by its name and not by where it lies on this machine.

@@ -63,7 +63,9 @@ pub struct Session {
     pub counted: BTreeMap<usize, Counted>,
     /// Candidates that failed, and why.
     pub failed: BTreeMap<usize, String>,
-    /// Why a whole step is missing, where one is: a process that could not be started or died.
+    /// Why there are no counts, where there are none; the times do not depend on them.
+    pub uncounted: Option<String>,
+    /// Why times are missing, where they are: a process that could not be started or died.
     pub broken: Option<String>,
     /// Whether the user ended it.
     pub stopped: bool,
@@ -108,7 +110,10 @@ impl Session {
             }
             other => note_failure(&mut self.failed, other),
         });
-        self.end(ended);
+        match ended {
+            Ended::Failed(reason) => self.uncounted = Some(reason),
+            other => self.end(other),
+        }
     }
 
     /// Calibrates once, then times the candidates in fresh processes, one after another.

@@ -7,20 +7,20 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
     /// The operating system refused to read.
-    #[error("{}: cannot be read: {source}", path.display())]
+    #[error("{}: cannot be read: {cause}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The operating system refused to create, write, flush or rename.
-    #[error("{}: cannot be written: {source}", path.display())]
+    #[error("{}: cannot be written: {cause}", path.display())]
     Write {
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The file ends in the middle of its JSON: it was cut off, or is empty.
     #[error("{}: is cut off in line {line}, before its JSON is complete", path.display())]

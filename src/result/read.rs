@@ -20,7 +20,7 @@ const FAMILY: &str = "votebench.results.";
 /// Where the file cannot be read, is none of ours, or contradicts itself.
 pub fn run(path: &Path) -> Result<RunFile, ResultError> {
     let path = if path.is_dir() { path.join("results.json") } else { path.to_owned() };
-    let text = fs::read_to_string(&path).map_err(|source| ResultError::Read { path: path.clone(), source })?;
+    let text = fs::read_to_string(&path).map_err(|cause| ResultError::Read { path: path.clone(), cause })?;
     parse(&text, &path)
 }
 

@@ -36,7 +36,7 @@ pub fn create(results: &Path) -> Result<Folder, ResultError> {
 fn create_named(results: &Path, name: &str) -> Result<Folder, ResultError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
-        move |source| ResultError::Write { path, source }
+        move |cause| ResultError::Write { path, cause }
     };
     fs::create_dir_all(results).map_err(failed(results))?;
     for attempt in 1.. {
@@ -64,7 +64,7 @@ fn create_named(results: &Path, name: &str) -> Result<Folder, ResultError> {
 pub fn save(folder: &Folder, run: &RunFile) -> Result<PathBuf, ResultError> {
     let path = folder.path.join("results.json");
     check(run).map_err(|defect| ResultError::Defect { path: path.clone(), defect })?;
-    write(&folder.path, &path, run).map_err(|source| ResultError::Write { path: path.clone(), source })?;
+    write(&folder.path, &path, run).map_err(|cause| ResultError::Write { path: path.clone(), cause })?;
     Ok(path)
 }
 

@@ -203,7 +203,7 @@ impl Codec for Nothing {
     }
 
     fn open(&mut self, _: &[u8]) -> Result<(), CodecError> {
-        if self.round == 0 { Ok(()) } else { Err(CodecError::InvalidMagic) }
+        if self.round == 0 { Ok(()) } else { Err(CodecError::invalid_magic()) }
     }
 
     fn read(&mut self, _: &[u8]) -> Result<Digest, CodecError> {

@@ -119,10 +119,10 @@ fn the_codec_refuses_what_is_not_one_whole_vote() {
             let root = usize::try_from(message.root_offset()).unwrap();
             let why = read.unwrap_err();
             let expected = match () {
-                () if message.flags().intersects(Flags(3)) => CodecError::UnsupportedFlags,
-                () if root < 16 || root >= message.size() => CodecError::RootOutOfBounds,
-                () if root + 145 > message.size() => CodecError::TruncatedObject,
-                () => CodecError::TrailingBytes,
+                () if message.flags().intersects(Flags(3)) => CodecError::unsupported_flags(),
+                () if root < 16 || root >= message.size() => CodecError::root_out_of_bounds(),
+                () if root + 145 > message.size() => CodecError::truncated_object(),
+                () => CodecError::trailing_bytes(),
             };
             assert_eq!(why, expected, "{name}");
         }

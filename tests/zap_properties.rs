@@ -85,16 +85,16 @@ fn strictly(bytes: &[u8]) -> Result<Vote, CodecError> {
     let message = Message::parse(bytes)?;
     let root = u64::from(message.root_offset());
     if message.flags().0 & 3 != 0 {
-        return Err(CodecError::UnsupportedFlags);
+        return Err(CodecError::unsupported_flags());
     }
     if root < 16 || root >= message.size() as u64 {
-        return Err(CodecError::RootOutOfBounds);
+        return Err(CodecError::root_out_of_bounds());
     }
     if root + 145 > message.size() as u64 {
-        return Err(CodecError::TruncatedObject);
+        return Err(CodecError::truncated_object());
     }
     if bytes.len() > message.size() {
-        return Err(CodecError::TrailingBytes);
+        return Err(CodecError::trailing_bytes());
     }
     let at = |at: usize| root as usize + at;
     Ok(Vote {

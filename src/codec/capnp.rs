@@ -195,7 +195,7 @@ fn bytes<const N: usize>(
     match data.try_into() {
         Ok(bytes) => Ok(bytes),
         // A null pointer reads as no bytes.
-        Err(_) if !has() => Err(CodecError::MissingField { field }),
+        Err(_) if !has() => Err(CodecError::missing_field(field)),
         Err(_) => Err(CodecError::wrong_length(field, data.len())),
     }
 }
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn names_the_field_that_is_missing_or_of_another_length() {
-        let error = CodecError::MissingField { field: Field::BlockHash };
+        let error = CodecError::missing_field(Field::BlockHash);
         assert_eq!(own(&message(|_| ())), Err(error.clone()));
         // No root at all.
         assert_eq!(own(&[0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Err(error));
@@ -251,13 +251,13 @@ mod tests {
             vote.set_block_hash(&[1; 32]);
             vote.set_voter_id(&[2; 31]);
         });
-        assert_eq!(own(&short), Err(CodecError::WrongLength { field: Field::VoterId, actual: 31 }));
+        assert_eq!(own(&short), Err(CodecError::wrong_length(Field::VoterId, 31)));
         let empty = message(|mut vote| {
             vote.set_block_hash(&[1; 32]);
             vote.set_voter_id(&[2; 32]);
             vote.set_signature(&[]);
         });
-        assert_eq!(own(&empty), Err(CodecError::WrongLength { field: Field::Signature, actual: 0 }));
+        assert_eq!(own(&empty), Err(CodecError::wrong_length(Field::Signature, 0)));
     }
 
     #[test]
@@ -270,21 +270,21 @@ mod tests {
         let mut message = serialize::write_message_to_words(&builder);
         assert_eq!(own(&message), Ok(vote));
         for length in 0..message.len() {
-            assert_eq!(own(&message[..length]), Err(CodecError::BufferTooSmall), "of length {length}");
+            assert_eq!(own(&message[..length]), Err(CodecError::buffer_too_small()), "of length {length}");
         }
         message.push(0);
-        assert_eq!(own(&message), Err(CodecError::TrailingBytes));
+        assert_eq!(own(&message), Err(CodecError::trailing_bytes()));
     }
 
     #[test]
     fn refuses_a_message_cut_short_or_followed_by_bytes() {
         let mut message = Capnp::new().encode(&Vote::canonical()).unwrap().to_vec();
         for length in 0..message.len() {
-            assert_eq!(own(&message[..length]), Err(CodecError::BufferTooSmall), "of length {length}");
+            assert_eq!(own(&message[..length]), Err(CodecError::buffer_too_small()), "of length {length}");
         }
         for _ in 0..9 {
             message.push(0);
-            assert_eq!(own(&message), Err(CodecError::TrailingBytes));
+            assert_eq!(own(&message), Err(CodecError::trailing_bytes()));
         }
     }
 

@@ -41,7 +41,7 @@ pub(super) fn one_segment(message: &[u8]) -> Option<Reader<OneSegment<'_>>> {
 pub(super) fn any_segments(mut message: &[u8]) -> Result<Reader<NoAllocSliceSegments<'_>>, CodecError> {
     let segments = NoAllocSliceSegments::from_slice(&mut message, OPTIONS).map_err(refused)?;
     if !message.is_empty() {
-        return Err(CodecError::TrailingBytes);
+        return Err(CodecError::trailing_bytes());
     }
     Ok(Reader::new(segments, OPTIONS))
 }
@@ -55,7 +55,7 @@ pub(super) fn refused(error: Error) -> CodecError {
         | ErrorKind::EmptyBuffer
         | ErrorKind::PrematureEndOfFile
         | ErrorKind::PrematureEndOfPackedInput
-        | ErrorKind::FailedToFillTheWholeBuffer => CodecError::BufferTooSmall,
+        | ErrorKind::FailedToFillTheWholeBuffer => CodecError::buffer_too_small(),
         _ => CodecError::malformed("capnp", error),
     }
 }

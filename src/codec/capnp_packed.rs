@@ -83,7 +83,7 @@ impl Packed {
         let reader = serialize_packed::read_message_no_alloc(&mut message, &mut self.unpacked[..], OPTIONS);
         let reader = reader.map_err(refused)?;
         if !message.is_empty() {
-            return Err(CodecError::TrailingBytes);
+            return Err(CodecError::trailing_bytes());
         }
         Ok(take(&fields(&reader)?))
     }
@@ -118,7 +118,7 @@ mod tests {
             assert!(own(&message[..length]).is_err(), "of length {length}");
         }
         message.push(0);
-        assert_eq!(own(&message), Err(CodecError::TrailingBytes));
+        assert_eq!(own(&message), Err(CodecError::trailing_bytes()));
     }
 
     #[test]

@@ -112,7 +112,7 @@ fn complete(vote: vote::Reader<'_>) -> Result<(), CodecError> {
 #[cold]
 fn missing(bytes: usize) -> CodecError {
     let field = ENDS.into_iter().find(|(_, end)| bytes < *end).map_or(Field::Signature, |(field, _)| field);
-    CodecError::MissingField { field }
+    CodecError::missing_field(field)
 }
 
 #[inline(always)]
@@ -242,7 +242,7 @@ mod tests {
             (4, Field::BlockHash),
             (0, Field::BlockHash),
         ] {
-            assert_eq!(own(&cut(words)), Err(CodecError::MissingField { field }), "{words} words");
+            assert_eq!(own(&cut(words)), Err(CodecError::missing_field(field)), "{words} words");
         }
     }
 
@@ -250,9 +250,9 @@ mod tests {
     fn refuses_a_message_cut_short_or_followed_by_bytes() {
         let mut message = Words::new().encode(&Vote::canonical()).unwrap().to_vec();
         for length in 0..message.len() {
-            assert_eq!(own(&message[..length]), Err(CodecError::BufferTooSmall), "of length {length}");
+            assert_eq!(own(&message[..length]), Err(CodecError::buffer_too_small()), "of length {length}");
         }
         message.push(0);
-        assert_eq!(own(&message), Err(CodecError::TrailingBytes));
+        assert_eq!(own(&message), Err(CodecError::trailing_bytes()));
     }
 }

@@ -81,9 +81,9 @@ impl Codec for Copy {
 #[inline]
 fn view(message: &[u8]) -> Result<packed::View<'_>, CodecError> {
     match message.split_first_chunk::<HEADER_BYTES>() {
-        None => Err(CodecError::InvalidEnvelope(Envelope::Short)),
+        None => Err(CodecError::invalid_envelope(Envelope::Short)),
         Some((header, payload)) if *header == [0; HEADER_BYTES] => packed::View::new(payload),
-        Some(_) => Err(CodecError::InvalidEnvelope(Envelope::Flags)),
+        Some(_) => Err(CodecError::invalid_envelope(Envelope::Flags)),
     }
 }
 
@@ -104,7 +104,7 @@ fn copy_batch(buffer: &mut [u8], batch: &Batch, pace: Pace) -> Result<(), CodecE
 /// The copy. Neither where its ends lie nor its length is known to the compiler.
 #[inline(never)]
 fn copy_one(buffer: &mut [u8], message: &[u8]) -> Result<(), CodecError> {
-    buffer.get_mut(..message.len()).ok_or(CodecError::TrailingBytes)?.copy_from_slice(message);
+    buffer.get_mut(..message.len()).ok_or_else(CodecError::trailing_bytes)?.copy_from_slice(message);
     Ok(())
 }
 
@@ -131,13 +131,13 @@ mod tests {
         let mut codec = Copy::new();
         let message = codec.encode(&Vote::canonical()).unwrap().to_vec();
         assert_eq!(codec.own(&message), Ok(Vote::canonical()));
-        assert_eq!(codec.own(&message[..15]), Err(CodecError::InvalidEnvelope(Envelope::Short)));
-        assert_eq!(codec.own(&message[..160]), Err(CodecError::BufferTooSmall));
-        assert_eq!(codec.own(&[&message[..], &[0]].concat()), Err(CodecError::TrailingBytes));
+        assert_eq!(codec.own(&message[..15]), Err(CodecError::invalid_envelope(Envelope::Short)));
+        assert_eq!(codec.own(&message[..160]), Err(CodecError::buffer_too_small()));
+        assert_eq!(codec.own(&[&message[..], &[0]].concat()), Err(CodecError::trailing_bytes()));
         for at in 0..16 {
             let mut damaged = message.clone();
             damaged[at] = 1;
-            assert_eq!(codec.read(&damaged), Err(CodecError::InvalidEnvelope(Envelope::Flags)));
+            assert_eq!(codec.read(&damaged), Err(CodecError::invalid_envelope(Envelope::Flags)));
         }
     }
 }

@@ -8,9 +8,91 @@ use crate::vote::json::VoteJsonError;
 
 /// Why bytes are not a vote, or a vote could not be written.
 ///
-/// Two machine words wide, so that a result costs the good case little more than its value: every row pays the same.
+/// One machine word, and the [`Reason`] behind it: a result then comes back in registers, for every row, and the good case
+/// pays nothing for what the bad one has to say.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CodecError {
+#[error("{0}")]
+pub struct CodecError(Box<Reason>);
+
+impl CodecError {
+    /// What exactly is wrong.
+    #[must_use]
+    pub const fn reason(&self) -> &Reason {
+        &self.0
+    }
+
+    /// The error's kind as the command line prints it.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        self.0.kind()
+    }
+}
+
+// A constructor for each reason. All are cold and never inlined, and take what fits a register: a decoder that might refuse
+/// keeps nothing of the refusal in its own code and stack.
+macro_rules! constructors {
+    ($($(#[$doc:meta])* $name:ident($($value:ident: $type:ty),*) = $reason:expr;)*) => {
+        impl CodecError {$(
+            $(#[$doc])*
+            #[cold]
+            #[inline(never)]
+            #[must_use]
+            pub fn $name($($value: $type),*) -> Self {
+                Self(Box::new($reason))
+            }
+        )*}
+    };
+}
+
+constructors! {
+    /// [`Reason::InvalidHex`] in `field`.
+    invalid_hex(field: Field) = Reason::InvalidHex { field };
+    /// [`Reason::MissingField`]: `field`.
+    missing_field(field: Field) = Reason::MissingField { field };
+    /// [`Reason::WrongLength`]: `field` has `actual` bytes.
+    wrong_length(field: Field, actual: usize) = Reason::WrongLength { field, actual };
+    /// [`Reason::OutOfRange`]: `field`.
+    out_of_range(field: Field) = Reason::OutOfRange { field };
+    /// [`Reason::BufferTooSmall`].
+    buffer_too_small() = Reason::BufferTooSmall;
+    /// [`Reason::InvalidMagic`].
+    invalid_magic() = Reason::InvalidMagic;
+    /// [`Reason::UnsupportedVersion`].
+    unsupported_version() = Reason::UnsupportedVersion;
+    /// [`Reason::UnsupportedFlags`].
+    unsupported_flags() = Reason::UnsupportedFlags;
+    /// [`Reason::RootOutOfBounds`].
+    root_out_of_bounds() = Reason::RootOutOfBounds;
+    /// [`Reason::TruncatedObject`].
+    truncated_object() = Reason::TruncatedObject;
+    /// [`Reason::TrailingBytes`].
+    trailing_bytes() = Reason::TrailingBytes;
+    /// [`Reason::InvalidEnvelope`]: what is wrong with it.
+    invalid_envelope(envelope: Envelope) = Reason::InvalidEnvelope(envelope);
+    /// [`Reason::Malformed`]: what the format's own `parser` gave as its reason.
+    malformed(parser: &'static str, reason: impl fmt::Display) =
+        Reason::Malformed(Malformed { parser, reason: reason.to_string() });
+}
+
+impl From<VoteJsonError> for CodecError {
+    #[cold]
+    #[inline(never)]
+    fn from(error: VoteJsonError) -> Self {
+        Self(Box::new(match error {
+            VoteJsonError::Syntax(error) => {
+                Reason::InvalidJson(Malformed { parser: "serde_json", reason: error.to_string() })
+            }
+            VoteJsonError::InvalidHex { field } => Reason::InvalidHex { field },
+            VoteJsonError::MissingField { field } => Reason::MissingField { field },
+            VoteJsonError::WrongLength { field, actual } => Reason::WrongLength { field, actual },
+            VoteJsonError::OutOfRange { field } => Reason::OutOfRange { field },
+        }))
+    }
+}
+
+/// What can be wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
     /// A byte field in a text format is not hexadecimal.
     #[error("{field} is not hexadecimal")]
     InvalidHex {
@@ -19,7 +101,7 @@ pub enum CodecError {
     },
     /// A text format's message is not JSON, or not a JSON object of the expected shape.
     #[error("{0}")]
-    InvalidJson(Box<Malformed>),
+    InvalidJson(Malformed),
     /// A field that every vote has is absent.
     #[error("{field} is missing")]
     MissingField {
@@ -31,8 +113,8 @@ pub enum CodecError {
     WrongLength {
         /// The field.
         field: Field,
-        /// How many bytes it has; saturates at `u32::MAX`.
-        actual: u32,
+        /// How many bytes it has.
+        actual: usize,
     },
     /// A number does not fit the vote's field.
     #[error("{field} is out of range: it takes {} byte(s), unsigned", field.bytes())]
@@ -66,10 +148,10 @@ pub enum CodecError {
     InvalidEnvelope(Envelope),
     /// The format's own parser refused the bytes.
     #[error("{0}")]
-    Malformed(Box<Malformed>),
+    Malformed(Malformed),
 }
 
-impl CodecError {
+impl Reason {
     /// The error's kind as the command line prints it.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
@@ -88,36 +170,6 @@ impl CodecError {
             Self::TrailingBytes => "trailing-bytes",
             Self::InvalidEnvelope(_) => "invalid-envelope",
             Self::Malformed(_) => "malformed",
-        }
-    }
-
-    /// The error for a byte field of `actual` bytes.
-    #[cold]
-    #[must_use]
-    pub fn wrong_length(field: Field, actual: usize) -> Self {
-        Self::WrongLength { field, actual: u32::try_from(actual).unwrap_or(u32::MAX) }
-    }
-
-    /// The error of a format whose own parser gave `reason`.
-    #[cold]
-    #[must_use]
-    pub fn malformed(parser: &'static str, reason: impl fmt::Display) -> Self {
-        Self::Malformed(Box::new(Malformed { parser, reason: reason.to_string() }))
-    }
-}
-
-impl From<VoteJsonError> for CodecError {
-    #[cold]
-    #[inline(never)]
-    fn from(error: VoteJsonError) -> Self {
-        match error {
-            VoteJsonError::Syntax(error) => {
-                Self::InvalidJson(Box::new(Malformed { parser: "serde_json", reason: error.to_string() }))
-            }
-            VoteJsonError::InvalidHex { field } => Self::InvalidHex { field },
-            VoteJsonError::MissingField { field } => Self::MissingField { field },
-            VoteJsonError::WrongLength { field, actual } => Self::wrong_length(field, actual),
-            VoteJsonError::OutOfRange { field } => Self::OutOfRange { field },
         }
     }
 }
@@ -180,9 +232,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stays_two_words_wide() {
-        assert_eq!(size_of::<CodecError>(), 16);
+    fn results_fit_two_registers() {
+        assert_eq!(size_of::<Result<(), CodecError>>(), 8);
         assert_eq!(size_of::<Result<crate::vote::Digest, CodecError>>(), 16);
+        assert_eq!(size_of::<Result<&[u8], CodecError>>(), 16);
     }
 
     #[test]

@@ -253,9 +253,9 @@ mod tests {
     fn names_the_missing_field() {
         let vote = Vote::canonical();
         let message = table(|message| message.field(fbs::Vote::VT_BLOCK_HASH, bytes32(&vote.block_hash)));
-        let error = CodecError::MissingField { field: Field::VoterId };
+        let error = CodecError::missing_field(Field::VoterId);
         assert_eq!(own(&message), [Err(error.clone()), Err(error)]);
-        let error = CodecError::MissingField { field: Field::BlockHash };
+        let error = CodecError::missing_field(Field::BlockHash);
         assert_eq!(own(&table(|message| message)), [Err(error.clone()), Err(error)]);
     }
 

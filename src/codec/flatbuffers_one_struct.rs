@@ -128,9 +128,7 @@ fn fields(bytes: &[u8; STRUCT_BYTES]) -> Fields<'_> {
 fn refused_struct(error: flatbuffers::InvalidFlatbuffer) -> CodecError {
     match error {
         // The only required field of this table is the struct.
-        flatbuffers::InvalidFlatbuffer::MissingRequiredField { .. } => {
-            CodecError::MissingField { field: Field::BlockHash }
-        }
+        flatbuffers::InvalidFlatbuffer::MissingRequiredField { .. } => CodecError::missing_field(Field::BlockHash),
         other => refused(other),
     }
 }
@@ -207,7 +205,7 @@ mod tests {
         let table = builder.start_table();
         let root = builder.end_table(table);
         builder.finish_minimal(root);
-        let error = CodecError::MissingField { field: Field::BlockHash };
+        let error = CodecError::missing_field(Field::BlockHash);
         assert_eq!(verified.own(builder.finished_data()), Err(error.clone()));
         assert_eq!(unverified.own(builder.finished_data()), Err(error));
         let message = verified.encode(&Vote::canonical()).unwrap().to_vec();

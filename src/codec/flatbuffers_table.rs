@@ -12,7 +12,7 @@ pub(super) fn refused(error: InvalidFlatbuffer) -> CodecError {
     if let InvalidFlatbuffer::MissingRequiredField { required, .. } = &error
         && let Some(field) = Field::ALL.into_iter().find(|field| field.name() == required)
     {
-        return CodecError::MissingField { field };
+        return CodecError::missing_field(field);
     }
     CodecError::malformed("flatbuffers", error)
 }
@@ -55,7 +55,7 @@ impl<'a> Table<'a> {
         index: usize,
         field: Field,
     ) -> Result<&'a [u8; WIDTH], CodecError> {
-        self.optional(index)?.ok_or(CodecError::MissingField { field })
+        self.optional(index)?.ok_or_else(|| CodecError::missing_field(field))
     }
 }
 

@@ -135,11 +135,11 @@ mod tests {
     fn names_the_field_that_is_missing_or_of_another_length() {
         let mut codec = Vectors::new();
         for (lengths, error) in [
-            ([None, Some(32), Some(64)], CodecError::MissingField { field: Field::BlockHash }),
-            ([Some(32), Some(32), None], CodecError::MissingField { field: Field::Signature }),
-            ([Some(31), Some(32), Some(64)], CodecError::WrongLength { field: Field::BlockHash, actual: 31 }),
-            ([Some(32), Some(33), Some(64)], CodecError::WrongLength { field: Field::VoterId, actual: 33 }),
-            ([Some(32), Some(32), Some(0)], CodecError::WrongLength { field: Field::Signature, actual: 0 }),
+            ([None, Some(32), Some(64)], CodecError::missing_field(Field::BlockHash)),
+            ([Some(32), Some(32), None], CodecError::missing_field(Field::Signature)),
+            ([Some(31), Some(32), Some(64)], CodecError::wrong_length(Field::BlockHash, 31)),
+            ([Some(32), Some(33), Some(64)], CodecError::wrong_length(Field::VoterId, 33)),
+            ([Some(32), Some(32), Some(0)], CodecError::wrong_length(Field::Signature, 0)),
         ] {
             let message = message(lengths);
             assert_eq!(codec.own(&message), Err(error.clone()));

@@ -81,7 +81,7 @@ fn unframe(message: &[u8]) -> Result<&[u8], CodecError> {
 
 #[cold]
 fn wrong(envelope: Envelope) -> CodecError {
-    CodecError::InvalidEnvelope(envelope)
+    CodecError::invalid_envelope(envelope)
 }
 
 #[cfg(test)]
@@ -101,8 +101,8 @@ mod tests {
             (&[&[1], &message[1..]].concat(), Envelope::Compressed),
             (&[&[0, 0xff, 0xff, 0xff, 0xff], &message[5..]].concat(), Envelope::Length),
         ] {
-            assert_eq!(codec.own(bytes), Err(CodecError::InvalidEnvelope(envelope)));
-            assert_eq!(codec.open(bytes), Err(CodecError::InvalidEnvelope(envelope)));
+            assert_eq!(codec.own(bytes), Err(CodecError::invalid_envelope(envelope)));
+            assert_eq!(codec.open(bytes), Err(CodecError::invalid_envelope(envelope)));
         }
     }
 }

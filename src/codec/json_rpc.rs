@@ -122,7 +122,7 @@ impl<'a> Request<'a> {
     fn parse(&mut self, message: &'a [u8]) -> Result<(), CodecError> {
         json::parse_all(message, Parts(self)).map_err(|error| self.error(error))?;
         if self.seen != ALL_SEEN {
-            return Err(CodecError::InvalidEnvelope(Envelope::Missing));
+            return Err(CodecError::invalid_envelope(Envelope::Missing));
         }
         Ok(self.vote.complete()?)
     }
@@ -131,7 +131,7 @@ impl<'a> Request<'a> {
     #[inline(never)]
     fn error(&self, error: serde_json::Error) -> CodecError {
         match self.problem {
-            Some(envelope) => CodecError::InvalidEnvelope(envelope),
+            Some(envelope) => CodecError::invalid_envelope(envelope),
             None => self.vote.error(error).into(),
         }
     }
@@ -390,13 +390,13 @@ mod tests {
             (2, Envelope::Method, &["\"vote\"", "\"Vote_submit\"", "\"vote_submit \"", "1", "null"]),
         ] {
             for part in parts {
-                assert_eq!(own(&replaced(at, part)), Err(CodecError::InvalidEnvelope(envelope)), "{part}");
+                assert_eq!(own(&replaced(at, part)), Err(CodecError::invalid_envelope(envelope)), "{part}");
             }
         }
         for at in 0..4 {
             let name = [Part::Version, Part::Id, Part::Method, Part::Params][at].name();
             let text = replaced(at, "0").replacen(&format!("\"{name}\":0"), "\"other\":0", 1);
-            assert_eq!(own(&text), Err(CodecError::InvalidEnvelope(Envelope::Missing)), "{text}");
+            assert_eq!(own(&text), Err(CodecError::invalid_envelope(Envelope::Missing)), "{text}");
             for part in ["[", "{}x", ""] {
                 assert_eq!(own(&replaced(at, part)).unwrap_err().kind(), "invalid-json");
             }
@@ -406,7 +406,7 @@ mod tests {
         for text in ["", "[]", "null", "\"x\"", "{", "[{}]"] {
             assert_eq!(own(text).unwrap_err().kind(), "invalid-json", "{text}");
         }
-        assert_eq!(own("{}"), Err(CodecError::InvalidEnvelope(Envelope::Missing)));
+        assert_eq!(own("{}"), Err(CodecError::invalid_envelope(Envelope::Missing)));
     }
 
     #[test]
@@ -416,12 +416,12 @@ mod tests {
         for bad in ["null", "1", "\"x\"", "true", "[1,2,3,4,5,6,7]", "[null]", "{\"round\":[]}"] {
             assert_eq!(params(bad).unwrap_err().kind(), "invalid-json", "{bad}");
         }
-        assert_eq!(params("{}"), Err(CodecError::MissingField { field: Field::Round }));
-        assert_eq!(params("[]"), Err(CodecError::MissingField { field: Field::Round }));
-        assert_eq!(params("[1,\"11\"]"), Err(CodecError::MissingField { field: Field::VoterId }));
-        assert_eq!(params("[-1]"), Err(CodecError::OutOfRange { field: Field::Round }));
+        assert_eq!(params("{}"), Err(CodecError::missing_field(Field::Round)));
+        assert_eq!(params("[]"), Err(CodecError::missing_field(Field::Round)));
+        assert_eq!(params("[1,\"11\"]"), Err(CodecError::missing_field(Field::VoterId)));
+        assert_eq!(params("[-1]"), Err(CodecError::out_of_range(Field::Round)));
         assert_eq!(params(&vote.replacen("0x11", "0x", 1)), Err(CodecError::wrong_length(Field::BlockHash, 31)));
-        assert_eq!(params(&vote.replacen("0x22", "0xzz", 1)), Err(CodecError::InvalidHex { field: Field::VoterId }));
-        assert_eq!(params(&vote.replacen(":1}", ":256}", 1)), Err(CodecError::OutOfRange { field: Field::VoteType }));
+        assert_eq!(params(&vote.replacen("0x22", "0xzz", 1)), Err(CodecError::invalid_hex(Field::VoterId)));
+        assert_eq!(params(&vote.replacen(":1}", ":256}", 1)), Err(CodecError::out_of_range(Field::VoteType)));
     }
 }

@@ -82,8 +82,8 @@ impl<'a> View<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, CodecError> {
         match bytes.try_into() {
             Ok(bytes) => Ok(Self(bytes)),
-            Err(_) if bytes.len() < PAYLOAD_BYTES => Err(CodecError::BufferTooSmall),
-            Err(_) => Err(CodecError::TrailingBytes),
+            Err(_) if bytes.len() < PAYLOAD_BYTES => Err(CodecError::buffer_too_small()),
+            Err(_) => Err(CodecError::trailing_bytes()),
         }
     }
 

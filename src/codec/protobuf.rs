@@ -175,7 +175,7 @@ pub(super) fn vote(message: &vote_proto::Vote) -> Result<Vote, CodecError> {
 
 #[inline]
 pub(super) fn vote_type(value: u32) -> Result<u8, CodecError> {
-    u8::try_from(value).map_err(|_| CodecError::OutOfRange { field: Field::VoteType })
+    u8::try_from(value).map_err(|_| CodecError::out_of_range(Field::VoteType))
 }
 
 #[cold]
@@ -230,7 +230,7 @@ mod tests {
     fn a_vote_type_over_255_is_out_of_range() {
         for vote_type in [256, 257, 65_536, u32::MAX] {
             let vote = vote_proto::Vote { vote_type, ..canonical() };
-            assert_eq!(own(&message(&vote)), Err(CodecError::OutOfRange { field: Field::VoteType }));
+            assert_eq!(own(&message(&vote)), Err(CodecError::out_of_range(Field::VoteType)));
         }
     }
 

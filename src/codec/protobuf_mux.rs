@@ -75,7 +75,7 @@ fn unframe(mut message: &[u8]) -> Result<&[u8], CodecError> {
 
 #[cold]
 fn wrong(envelope: Envelope) -> CodecError {
-    CodecError::InvalidEnvelope(envelope)
+    CodecError::invalid_envelope(envelope)
 }
 
 #[cfg(test)]
@@ -99,8 +99,8 @@ mod tests {
             (&message[..149], Envelope::Length),
             (&[&message[..], &[0]].concat(), Envelope::Length),
         ] {
-            assert_eq!(codec.own(bytes), Err(CodecError::InvalidEnvelope(envelope)), "{bytes:x?}");
-            assert_eq!(codec.open(bytes), Err(CodecError::InvalidEnvelope(envelope)), "{bytes:x?}");
+            assert_eq!(codec.own(bytes), Err(CodecError::invalid_envelope(envelope)), "{bytes:x?}");
+            assert_eq!(codec.open(bytes), Err(CodecError::invalid_envelope(envelope)), "{bytes:x?}");
         }
     }
 }

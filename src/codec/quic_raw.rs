@@ -90,7 +90,7 @@ fn unframe(message: &[u8]) -> Result<View<'_>, CodecError> {
             if head == VOTE_HEAD || head == ANSWER_HEAD { View::new(body) } else { Err(wrong(header)) }
         }
         Some((header, _)) => Err(wrong(header)),
-        None => Err(CodecError::InvalidEnvelope(Envelope::Short)),
+        None => Err(CodecError::invalid_envelope(Envelope::Short)),
     }
 }
 
@@ -99,7 +99,7 @@ fn unframe(message: &[u8]) -> Result<View<'_>, CodecError> {
 #[inline(never)]
 fn wrong(header: &[u8; HEADER_BYTES]) -> CodecError {
     let [_, _, _, _, kind_high, kind_low, flags_high, flags_low, ..] = *header;
-    CodecError::InvalidEnvelope(match ([kind_high, kind_low], [flags_high, flags_low]) {
+    CodecError::invalid_envelope(match ([kind_high, kind_low], [flags_high, flags_low]) {
         ([0, 1 | 2], [0, 0]) => Envelope::Length,
         ([0, 1 | 2], _) => Envelope::Flags,
         _ => Envelope::Kind,
@@ -145,8 +145,8 @@ mod tests {
             (changed(6, 1), Envelope::Flags),
             (changed(7, 128), Envelope::Flags),
         ] {
-            assert_eq!(codec.own(&bytes), Err(CodecError::InvalidEnvelope(envelope)));
-            assert_eq!(codec.read(&bytes), Err(CodecError::InvalidEnvelope(envelope)));
+            assert_eq!(codec.own(&bytes), Err(CodecError::invalid_envelope(envelope)));
+            assert_eq!(codec.read(&bytes), Err(CodecError::invalid_envelope(envelope)));
         }
     }
 }

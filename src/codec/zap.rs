@@ -92,10 +92,10 @@ const REFUSED: Flags = Flags::COMPRESSED.union(Flags::ENCRYPTED);
 fn check(bytes: &[u8]) -> Result<vote_zap::Vote<'_>, CodecError> {
     let message = Message::parse(bytes)?;
     if message.flags().intersects(REFUSED) {
-        return Err(CodecError::UnsupportedFlags);
+        return Err(CodecError::unsupported_flags());
     }
     let vote = vote_zap::Vote::from_message(message)?;
-    if message.size() == bytes.len() { Ok(vote) } else { Err(CodecError::TrailingBytes) }
+    if message.size() == bytes.len() { Ok(vote) } else { Err(CodecError::trailing_bytes()) }
 }
 
 /// [`check`] without the reason, of which then nothing is left in the good case.
@@ -108,27 +108,27 @@ fn view(bytes: &[u8]) -> Option<vote_zap::Vote<'_>> {
 #[cold]
 #[inline(never)]
 fn refuse<T>(bytes: &[u8]) -> Result<T, CodecError> {
-    Err(check(bytes).err().unwrap_or(CodecError::TruncatedObject))
+    Err(check(bytes).err().unwrap_or_else(CodecError::truncated_object))
 }
 
 impl From<ParseError> for CodecError {
-    #[inline]
+    #[cold]
     fn from(error: ParseError) -> Self {
         match error {
-            ParseError::BufferTooSmall => Self::BufferTooSmall,
-            ParseError::InvalidMagic => Self::InvalidMagic,
-            ParseError::UnsupportedVersion => Self::UnsupportedVersion,
+            ParseError::BufferTooSmall => Self::buffer_too_small(),
+            ParseError::InvalidMagic => Self::invalid_magic(),
+            ParseError::UnsupportedVersion => Self::unsupported_version(),
         }
     }
 }
 
 impl From<ViewError> for CodecError {
-    #[inline]
+    #[cold]
     fn from(error: ViewError) -> Self {
         match error {
             ViewError::Parse(error) => error.into(),
-            ViewError::RootOutOfBounds => Self::RootOutOfBounds,
-            ViewError::TruncatedObject => Self::TruncatedObject,
+            ViewError::RootOutOfBounds => Self::root_out_of_bounds(),
+            ViewError::TruncatedObject => Self::truncated_object(),
         }
     }
 }

@@ -263,7 +263,7 @@ impl<'a> Object<'a> {
 #[inline]
 fn section<const N: usize>(message: &[u8], offset: u32) -> Option<&[u8; N]> {
     let offset = to_usize(offset);
-    if offset < HEADER_BYTES { None } else { message.get(offset..)?.first_chunk() }
+    if offset < HEADER_BYTES { None } else { message.get(offset..offset.checked_add(N)?)?.first_chunk() }
 }
 
 /// The header's four words.

@@ -101,7 +101,7 @@ fn parse(message: &[u8]) -> Result<Message<'_>, CodecError> {
 #[inline(never)]
 fn refused(error: bcs::Error) -> CodecError {
     match error {
-        bcs::Error::RemainingInput => CodecError::TrailingBytes,
+        bcs::Error::RemainingInput => CodecError::trailing_bytes(),
         error => CodecError::malformed("bcs", error),
     }
 }

@@ -110,7 +110,7 @@ impl From<Incoming> for Vote {
 fn parse(message: &[u8]) -> Result<Incoming, CodecError> {
     match bincode::decode_from_slice(message, CONFIGURATION) {
         Ok((vote, length)) if length == message.len() => Ok(vote),
-        Ok(_) => Err(CodecError::TrailingBytes),
+        Ok(_) => Err(CodecError::trailing_bytes()),
         Err(error) => Err(CodecError::malformed("bincode", error)),
     }
 }

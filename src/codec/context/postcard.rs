@@ -106,7 +106,7 @@ impl<'a> From<&'a Vote> for Message<'a> {
 fn parse(message: &[u8]) -> Result<Message<'_>, CodecError> {
     match postcard::take_from_bytes(message) {
         Ok((vote, [])) => Ok(vote),
-        Ok(_) => Err(CodecError::TrailingBytes),
+        Ok(_) => Err(CodecError::trailing_bytes()),
         Err(error) => Err(refused(error)),
     }
 }

@@ -104,8 +104,8 @@ const _: () = assert!(size_of::<ArchivedMessage<'_>>() == PAYLOAD_BYTES && align
 fn access(message: &[u8]) -> Result<&ArchivedMessage<'_>, CodecError> {
     match message.len() {
         PAYLOAD_BYTES => low::access::<ArchivedMessage<'_>, Failure>(message).map_err(refused),
-        ..PAYLOAD_BYTES => Err(CodecError::BufferTooSmall),
-        _ => Err(CodecError::TrailingBytes),
+        ..PAYLOAD_BYTES => Err(CodecError::buffer_too_small()),
+        _ => Err(CodecError::trailing_bytes()),
     }
 }
 

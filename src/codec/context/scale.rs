@@ -100,7 +100,7 @@ fn parse(message: &[u8]) -> Result<Incoming, CodecError> {
     let mut rest = message;
     match Incoming::decode(&mut rest) {
         Ok(vote) if rest.is_empty() => Ok(vote),
-        Ok(_) => Err(CodecError::TrailingBytes),
+        Ok(_) => Err(CodecError::trailing_bytes()),
         Err(error) => Err(CodecError::malformed("parity-scale-codec", error)),
     }
 }

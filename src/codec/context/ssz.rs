@@ -120,7 +120,7 @@ fn parse(message: &[u8]) -> Result<Vote, CodecError> {
 fn refused(error: &DecodeError) -> CodecError {
     match error {
         DecodeError::InvalidByteLength { len, expected: PAYLOAD_BYTES } if *len > PAYLOAD_BYTES => {
-            CodecError::TrailingBytes
+            CodecError::trailing_bytes()
         }
         // The crate's error has no words of its own.
         error => CodecError::malformed("ethereum_ssz", format_args!("{error:?}")),

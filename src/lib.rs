@@ -6,6 +6,8 @@
 //! | [`zap`] | a ZAP runtime in its own right: reader, builder, schema parser, code generator |
 //! | [`schema`] | what the schema compilers wrote, committed |
 //! | [`codec`] | the [`Codec`](codec::Codec) trait, its error, the registry; one wire format a file |
+//! | `transport` | the `Transport` and `Connection` traits, the registry; one network stack a file (feature `net`) |
+//! | `protocol` | the rows: a codec on a transport under the name the papers use (feature `net`) |
 //! | [`measure`] | clocks, counters, conditions, rounds; one driver a file |
 //! | [`stats`] | the statistics: pure functions |
 //! | [`result`] | the versioned records of a run, their store, the machine's fingerprint |
@@ -21,9 +23,13 @@ pub mod cli;
 pub mod cmd;
 pub mod codec;
 pub mod measure;
+#[cfg(feature = "net")]
+pub mod protocol;
 pub mod report;
 pub mod result;
 pub mod schema;
 pub mod stats;
+#[cfg(feature = "net")]
+pub mod transport;
 pub mod vote;
 pub mod zap;

@@ -146,6 +146,16 @@ pub trait Codec: Send {
     /// The same messages that [`read`](Self::read) refuses, with the same errors.
     fn own(&mut self, message: &[u8]) -> Result<Vote, CodecError>;
 
+    /// Writes `vote` as the answer to `request`, a message that [`own`](Self::own) has taken. In most formats an answer is a
+    /// vote like any other; an envelope that tells the two apart says so here.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    fn encode_answer(&mut self, request: &[u8], vote: &Vote) -> Result<&[u8], CodecError> {
+        let _ = request;
+        self.encode(vote)
+    }
+
     /// Opens `message`: everything that the format does before a first field can be read.
     ///
     /// # Errors

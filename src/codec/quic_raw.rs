@@ -7,8 +7,8 @@
 //! | flags, 0 | 6 | 2 |
 //! | sequence | 8 | 8 |
 //!
-//! The sequence counts from 0 in each codec as it encodes; a reader takes any, because which one is due only the
-//! connection knows. Any other length, kind or flag is an invalid envelope.
+//! The sequence counts from 0 in each codec as it encodes votes; an answer has its vote's. A reader takes any, because which
+//! one is due only the connection knows. Any other length, kind or flag is an invalid envelope.
 
 use super::buffer::Buffer;
 use super::packed::{self, View};
@@ -47,6 +47,17 @@ impl QuicRaw {
     pub(super) const fn new() -> Self {
         Self { sequence: 0, buffer: Buffer::new() }
     }
+
+    #[inline]
+    fn write(&mut self, head: u64, sequence: u64, vote: &Vote) -> &[u8] {
+        let message = &mut self.buffer.message;
+        message[..8].copy_from_slice(&head.to_be_bytes());
+        message[8..HEADER_BYTES].copy_from_slice(&sequence.to_be_bytes());
+        if let Some(body) = message.last_chunk_mut() {
+            packed::write(body, vote);
+        }
+        message
+    }
 }
 
 impl Codec for QuicRaw {
@@ -56,14 +67,18 @@ impl Codec for QuicRaw {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        let message = &mut self.buffer.message;
-        message[..8].copy_from_slice(&VOTE_HEAD.to_be_bytes());
-        message[8..HEADER_BYTES].copy_from_slice(&self.sequence.to_be_bytes());
-        self.sequence = self.sequence.wrapping_add(1);
-        if let Some(body) = message.last_chunk_mut() {
-            packed::write(body, vote);
-        }
-        Ok(message)
+        let sequence = self.sequence;
+        self.sequence = sequence.wrapping_add(1);
+        Ok(self.write(VOTE_HEAD, sequence, vote))
+    }
+
+    #[inline]
+    fn encode_answer(&mut self, request: &[u8], vote: &Vote) -> Result<&[u8], CodecError> {
+        let Some((head, _)) = request.split_first_chunk::<HEADER_BYTES>() else {
+            return Err(CodecError::invalid_envelope(Envelope::Short));
+        };
+        let sequence = head.last_chunk().map_or(0, |sequence| u64::from_be_bytes(*sequence));
+        Ok(self.write(ANSWER_HEAD, sequence, vote))
     }
 
     #[inline]

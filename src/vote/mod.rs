@@ -56,6 +56,12 @@ impl Vote {
             vote_type: self.vote_type,
         }
     }
+
+    /// Whether `answer` is [the answer](Self::answer) to this vote: all six fields are compared.
+    #[must_use]
+    pub fn is_answered_by(&self, answer: &Self) -> bool {
+        *answer == self.answer()
+    }
 }
 
 impl Default for Vote {

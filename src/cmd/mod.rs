@@ -3,18 +3,25 @@
 pub mod decode;
 pub mod encode;
 pub mod inspect;
+#[cfg(feature = "net")]
+pub mod latency;
 pub mod lines;
 pub mod list;
 pub mod report;
 pub mod serialize;
+#[cfg(feature = "net")]
+pub mod serve;
 pub mod worker;
 pub mod zapc;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::Command;
 use crate::codec::{self, Codec};
+use crate::result::RunFile;
+use crate::result::store::{self, Folder};
 
 /// What a subcommand ends with (`contracts`: 0 done, 1 something got worse, 2 bad input or usage, 3 failed at run time).
 pub type Outcome = anyhow::Result<ExitCode>;
@@ -35,6 +42,10 @@ pub fn run(command: Command) -> Outcome {
         Command::Decode(args) => decode::run(&args),
         Command::List(args) => list::run(&args),
         Command::Serialize(args) => serialize::run(&args),
+        #[cfg(feature = "net")]
+        Command::Latency(args) => latency::run(&args),
+        #[cfg(feature = "net")]
+        Command::Serve(args) => serve::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Worker => worker::run(),
         Command::Zapc(args) => zapc::run(&args),
@@ -69,6 +80,18 @@ fn codec_by_name(name: &str) -> anyhow::Result<Box<dyn Codec>> {
         let names: Vec<_> = codec::all().iter().map(|codec| codec.name()).collect();
         BadInput(format!("--codec: there is no codec `{name}`; there are {}", names.join(", "))).into()
     })
+}
+
+/// Saves the run; where its folder cannot take it any more, as on a full disk, beside the system's temporary files.
+fn keep(folder: &Folder, run: &RunFile) -> anyhow::Result<PathBuf> {
+    let error = match store::save(folder, run) {
+        Ok(path) => return Ok(path),
+        Err(error) => error,
+    };
+    let elsewhere = store::create(&std::env::temp_dir().join("votebench-results"))
+        .and_then(|folder| store::save(&folder, run))
+        .map_err(|second| anyhow::anyhow!("{error}; nor could the run be kept elsewhere: {second}"))?;
+    Err(anyhow::anyhow!("{error}; the run is kept in {}", elsewhere.display()))
 }
 
 /// Prints `text` and ends; a reader that has gone away is no error.

@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::{BadInput, Outcome};
 use crate::report::readme::BlockError;
-use crate::report::{instructions, readme, serialization, terminal};
+use crate::report::{instructions, latency, readme, serialization, terminal};
 use crate::result::{RunFile, read};
 
 /// The line by which a block says which run it is from.
@@ -41,9 +41,10 @@ struct Block {
     markdown: fn(&RunFile) -> String,
 }
 
-const BLOCKS: [Block; 2] = [
+const BLOCKS: [Block; 3] = [
     Block { name: "serialization", is_in: serialization::is_in, markdown: serialization::markdown },
     Block { name: "instructions", is_in: instructions::is_in, markdown: instructions::markdown },
+    Block { name: "latency", is_in: latency::is_in, markdown: latency::markdown },
 ];
 
 /// Runs the subcommand.

@@ -144,7 +144,7 @@ fn timed_row(run: &RunFile, model: &str, row: &Row, compares: bool) -> Vec<Strin
 }
 
 /// A ratio that names its direction.
-fn ratio(verdict: &VerdictRecord) -> String {
+pub(super) fn ratio(verdict: &VerdictRecord) -> String {
     let [low, high] = verdict.interval;
     let against = &verdict.against;
     if verdict.ratio >= 1.0 {
@@ -155,7 +155,7 @@ fn ratio(verdict: &VerdictRecord) -> String {
     }
 }
 
-fn words(verdict: &VerdictRecord) -> String {
+pub(super) fn words(verdict: &VerdictRecord) -> String {
     match (verdict.verdict, verdict.would_see) {
         (Judgement::Faster, _) => "faster".to_owned(),
         (Judgement::Slower, _) => "slower".to_owned(),
@@ -184,7 +184,7 @@ fn count_cell(measurement: Option<&Measurement>) -> String {
 }
 
 /// A count per operation: whole where it is whole, else with what a window of 100,000 resolves.
-fn count(value: f64) -> String {
+pub(super) fn count(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value}") } else { format!("{value:.5}").trim_end_matches('0').to_owned() }
 }
 

@@ -115,6 +115,11 @@ pub trait Server: Send + 'static {
     /// Where it listens.
     fn address(&self) -> Address;
 
+    /// Its certificate, in PEM, for clients to trust; `None` where it shows none.
+    fn certificate_pem(&self) -> Option<String> {
+        None
+    }
+
     /// Serves until `shutdown` is cancelled; connections that are open then are closed. Bad peers cost their connection,
     /// stream or call, never the server.
     ///

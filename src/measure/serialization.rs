@@ -66,7 +66,7 @@ pub fn run(options: &Options, programs: &Programs, stop: &Stop, id: &str) -> Out
     let (waited, unfit) = if stop.is_set() {
         (Duration::ZERO, None)
     } else {
-        wait_until_fit(stop, &mut |sentence| eprintln!("{sentence}"))
+        wait_until_fit(options.force, stop, &mut |sentence| eprintln!("{sentence}"))
     };
     let refused = unfit.clone().filter(|_| !options.force);
     if refused.is_none() && !stop.is_set() {

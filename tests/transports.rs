@@ -1,6 +1,7 @@
 //! Every registered stack, in one loop: it answers, it parts messages, it refuses what it should, and it stops.
 
 #![cfg(feature = "net")]
+#![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
 
 use std::time::Duration;
 

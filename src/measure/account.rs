@@ -101,18 +101,18 @@ impl Meter {
         let mut account = Account::default();
         match edge {
             Edge::Begin => {
-                self.from_proc(&mut account);
-                self.from_counters(&mut account);
+                self.add_proc(&mut account);
+                self.add_counters(&mut account);
             }
             Edge::End => {
-                self.from_counters(&mut account);
-                self.from_proc(&mut account);
+                self.add_counters(&mut account);
+                self.add_proc(&mut account);
             }
         }
         account
     }
 
-    fn from_counters(&mut self, account: &mut Account) {
+    fn add_counters(&mut self, account: &mut Account) {
         account.system_calls = self.system_calls.as_mut().ok().and_then(|counter| counter.read().ok());
         if self.allocations {
             let counted = allocations::process_count();
@@ -122,7 +122,7 @@ impl Meter {
         account.polls = self.polls.load(Ordering::Relaxed);
     }
 
-    fn from_proc(&self, account: &mut Account) {
+    fn add_proc(&self, account: &mut Account) {
         let Ok(process) = Process::myself() else { return };
         for task in process.tasks().into_iter().flatten().flatten() {
             if self.exempt.contains(&task.tid) {

@@ -2,6 +2,7 @@
 //! runs when, and every figure that came back; the loop itself, with its clock, is [`client`](super::client)'s.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -215,7 +216,7 @@ fn time(
         for (protocol, wait) in &order {
             let key = (protocol.name.clone(), *wait);
             let slots = found.timed.entry(key.clone()).or_insert_with(|| vec![None; options.processes]);
-            if !found.failed.contains_key(&key) {
+            if let Entry::Vacant(failure) = found.failed.entry(key) {
                 meter(options.meter, &mut hiccups);
                 let before = Sample::take(std::process::id());
                 let outcome = pair::run(&programs.plain, &plan(options, cores, protocol, *wait), stop);
@@ -223,7 +224,7 @@ fn time(
                 let disturbed = is_disturbed(load.foreign_share, load.steal_share);
                 match outcome {
                     PairOutcome::Found(pair) => slots[process] = Some(Timed { found: *pair, disturbed }),
-                    PairOutcome::Failed(reason) => drop(found.failed.insert(key, reason)),
+                    PairOutcome::Failed(reason) => drop(failure.insert(reason)),
                     PairOutcome::Stopped => return,
                 }
             }

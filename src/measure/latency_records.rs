@@ -33,6 +33,36 @@ const PERCENTILES: [(&str, f64); 5] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.
 /// From here on a percentile needs enough separate stalls; below, samples abound.
 const NEEDS_STALLS: f64 = 99.0;
 
+/// A figure of an account, for each message.
+struct Figure {
+    metric: &'static str,
+    unit: &'static str,
+    kind: Kind,
+    of: fn(&Account) -> Option<u64>,
+}
+
+impl Figure {
+    const fn count(metric: &'static str, of: fn(&Account) -> Option<u64>) -> Self {
+        Self { metric, unit: "1/message", kind: Kind::TimedCount, of }
+    }
+}
+
+/// What the timed pairs account for.
+const SPENT: [Figure; 5] = [
+    Figure { metric: "cpu-time", unit: "ns/message", kind: Kind::Rate, of: |account| Some(account.cpu_ns) },
+    Figure::count("voluntary-switches", |account| Some(account.voluntary_switches)),
+    Figure::count("involuntary-switches", |account| Some(account.involuntary_switches)),
+    Figure::count("page-faults", |account| Some(account.page_faults)),
+    Figure::count("polls", |account| Some(account.polls)),
+];
+
+/// What the pair that counts accounts for.
+const COUNTED: [Figure; 3] = [
+    Figure::count("allocations", |account| account.allocations),
+    Figure { unit: "B/message", ..Figure::count("allocated-bytes", |account| account.allocated_bytes) },
+    Figure::count("system-calls", |account| account.system_calls),
+];
+
 /// The settings of a run, as recorded.
 #[must_use]
 pub fn settings(options: &Options, cores: Option<(usize, usize)>) -> BTreeMap<String, Value> {
@@ -217,18 +247,11 @@ impl Records<'_> {
         let mut all = Vec::new();
         for side in ["client", "server"] {
             let accounts: Option<Vec<Account>> = timed.iter().map(|timed| account(&timed.found, side)).collect();
-            let figures: [(&str, &str, Kind, fn(&Account) -> u64); 5] = [
-                ("cpu-time", "ns/message", Kind::Rate, |account| account.cpu_ns),
-                ("voluntary-switches", "1/message", Kind::TimedCount, |account| account.voluntary_switches),
-                ("involuntary-switches", "1/message", Kind::TimedCount, |account| account.involuntary_switches),
-                ("page-faults", "1/message", Kind::TimedCount, |account| account.page_faults),
-                ("polls", "1/message", Kind::TimedCount, |account| account.polls),
-            ];
-            for (metric, unit, kind, of) in figures {
+            for Figure { metric, unit, kind, of } in SPENT {
                 let measurement = self.begin(protocol, wait).side(side).metric(metric, unit, kind, Better::Lower);
                 all.push(match &accounts {
                     Some(accounts) if trips > 0 => {
-                        measurement.value(per(accounts.iter().map(of).sum(), trips)).window(trips)
+                        measurement.value(per(accounts.iter().filter_map(of).sum(), trips)).window(trips)
                     }
                     _ => self.missing(&key, measurement),
                 });
@@ -244,14 +267,8 @@ impl Records<'_> {
         let mut all = Vec::new();
         for side in ["client", "server"] {
             let account = found.and_then(|found| account(found, side));
-            let figures: [(&str, &str, fn(&Account) -> Option<u64>); 3] = [
-                ("allocations", "1/message", |account| account.allocations),
-                ("allocated-bytes", "B/message", |account| account.allocated_bytes),
-                ("system-calls", "1/message", |account| account.system_calls),
-            ];
-            for (metric, unit, of) in figures {
-                let measurement =
-                    self.begin(protocol, wait).side(side).metric(metric, unit, Kind::TimedCount, Better::Lower);
+            for Figure { metric, unit, kind, of } in COUNTED {
+                let measurement = self.begin(protocol, wait).side(side).metric(metric, unit, kind, Better::Lower);
                 all.push(match (found, account, account.as_ref().and_then(of)) {
                     (Some(found), _, Some(sum)) => {
                         let trips = found.window.round_trips;

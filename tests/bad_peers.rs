@@ -158,7 +158,7 @@ fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let next = |state: &mut u64| {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*state >> 33) as u8
+        state.to_be_bytes()[1]
     };
     (0..length).map(|_| next(&mut state)).collect()
 }

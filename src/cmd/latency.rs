@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::{BadInput, Outcome, keep};
+use super::{BadInput, Outcome, keep, print};
 use crate::measure::latency::{self, Options};
 use crate::measure::pinning;
 use crate::measure::processes::{Programs, Stop};
@@ -91,8 +91,9 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     let folder = store::create(&args.results)?;
     let stop = Stop::on_signals().context("cannot watch for signals")?;
     let outcome = latency::run(&options, programs, &stop, &folder.id);
-    println!("{}", report::terminal::latency(&outcome.run));
-    println!("{}", keep(&folder, &outcome.run)?.display());
+    // Kept before anything is printed: whoever reads may have gone away.
+    let kept = keep(&folder, &outcome.run)?;
+    print(&format!("{}\n{}", report::terminal::latency(&outcome.run), kept.display()))?;
     Ok(outcome.failed.map_or(ExitCode::SUCCESS, |reason| {
         eprintln!("votebench: {reason}");
         ExitCode::from(3)

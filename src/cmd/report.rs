@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::{BadInput, Outcome};
+use super::{BadInput, Outcome, print};
 use crate::report::readme::BlockError;
 use crate::report::{instructions, latency, readme, serialization, terminal};
 use crate::result::{RunFile, read};
@@ -54,8 +54,7 @@ const BLOCKS: [Block; 3] = [
 pub fn run(args: &Args) -> Outcome {
     if !args.readme {
         let path = args.run.as_deref().ok_or_else(|| BadInput("report: which RUN is meant?".to_owned()))?;
-        println!("{}", terminal::run(&load(path)?));
-        return Ok(ExitCode::SUCCESS);
+        return print(&terminal::run(&load(path)?));
     }
     let name = args.file.display();
     let text = fs::read_to_string(&args.file).map_err(|error| BadInput(format!("{name}: {error}")))?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches};
 
-use super::{BadInput, Outcome, keep};
+use super::{BadInput, Outcome, keep, print};
 use crate::codec;
 use crate::measure::pinning;
 use crate::measure::processes::{Programs, Stop};
@@ -93,8 +93,9 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     let stop = Stop::on_signals().context("cannot watch for signals")?;
     let outcome = serialization::run(&options, programs, &stop, &folder.id);
     let run = outcome.run;
-    println!("{}", report::terminal::serialization(&run));
-    println!("{}", keep(&folder, &run)?.display());
+    // Kept before anything is printed: whoever reads may have gone away.
+    let kept = keep(&folder, &run)?;
+    print(&format!("{}\n{}", report::terminal::serialization(&run), kept.display()))?;
     Ok(outcome.failed.map_or(ExitCode::SUCCESS, |reason| {
         eprintln!("votebench: {reason}");
         ExitCode::from(3)

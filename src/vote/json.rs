@@ -16,12 +16,14 @@
 
 mod integer;
 mod read;
+mod serialize;
 mod write;
 
 pub use read::Parsed;
 pub(crate) use read::{Body, parse_all};
+pub(crate) use serialize::{AsJson, write_serialized};
+pub(crate) use write::MAX_DIGITS;
 pub use write::{MAX_BYTES, write};
-pub(crate) use write::{MAX_DIGITS, decimal};
 
 use super::{Field, Vote};
 

@@ -21,6 +21,9 @@ pub mod payload;
 pub mod traffic;
 pub mod wait;
 
+mod grpc;
+mod grpc_server;
+mod grpc_stream;
 mod listener;
 mod memory;
 mod tcp;
@@ -169,6 +172,8 @@ macro_rules! registry {
 registry! {
     tcp::Tcp,
     uds::Uds,
+    grpc::Grpc,
+    grpc_stream::GrpcStream,
     memory::Memory,
     tcp_blocking::TcpBlocking,
 }

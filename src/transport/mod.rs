@@ -24,6 +24,10 @@ pub mod wait;
 mod grpc;
 mod grpc_server;
 mod grpc_stream;
+mod jsonrpc_client;
+mod jsonrpc_http;
+mod jsonrpc_server;
+mod jsonrpc_ws;
 mod listener;
 mod memory;
 mod tcp;
@@ -174,6 +178,8 @@ registry! {
     uds::Uds,
     grpc::Grpc,
     grpc_stream::GrpcStream,
+    jsonrpc_http::JsonRpcHttp,
+    jsonrpc_ws::JsonRpcWs,
     memory::Memory,
     tcp_blocking::TcpBlocking,
 }

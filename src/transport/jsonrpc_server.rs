@@ -21,7 +21,7 @@ use jsonrpsee::server::{HttpResponse, Methods, ServerBuilder, ServerConfig as Rp
 use jsonrpsee::types::error::{INTERNAL_ERROR_CODE, INVALID_PARAMS_CODE};
 use jsonrpsee::types::{ErrorObjectOwned, Params};
 use tokio::net::TcpListener;
-use tonic::codegen::http::Request;
+use tonic::codegen::http::{Request, StatusCode};
 use tower::Service;
 use tower::layer::util::Identity;
 
@@ -163,11 +163,13 @@ struct Call {
 impl Future for Call {
     type Output = Result<HttpResponse, BoxError>;
 
-    /// What HTTP itself refuses is logged; what JSON-RPC refuses is in a response that HTTP calls good.
+    /// What HTTP itself refuses is logged, but for other methods than POST, which do no more than ask who is there. What
+    /// JSON-RPC refuses is in a response that HTTP calls good.
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let response = ready!(self.call.as_mut().poll(cx));
         if let Ok(response) = &response
             && response.status().is_client_error()
+            && response.status() != StatusCode::METHOD_NOT_ALLOWED
         {
             self.account.refused(&response.status());
         }

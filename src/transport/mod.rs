@@ -21,6 +21,13 @@ pub mod payload;
 pub mod traffic;
 pub mod wait;
 
+mod grpc;
+mod grpc_server;
+mod grpc_stream;
+mod jsonrpc_client;
+mod jsonrpc_http;
+mod jsonrpc_server;
+mod jsonrpc_ws;
 mod listener;
 mod memory;
 mod tcp;
@@ -174,6 +181,10 @@ macro_rules! registry {
 registry! {
     tcp::Tcp,
     uds::Uds,
+    grpc::Grpc,
+    grpc_stream::GrpcStream,
+    jsonrpc_http::JsonRpcHttp,
+    jsonrpc_ws::JsonRpcWs,
     memory::Memory,
     tcp_blocking::TcpBlocking,
 }

@@ -71,5 +71,18 @@ pub fn parse(text: &[u8]) -> Result<Vote, VoteJsonError> {
     parsed.vote()
 }
 
+/// Reads one vote that is the parameters of a call: an object, or a list of its six values in the vote's order.
+///
+/// # Errors
+/// Where `text` is not exactly one vote.
+pub fn parse_parameters(text: &[u8]) -> Result<Vote, VoteJsonError> {
+    let mut parsed = Parsed::default();
+    if let Err(error) = parse_all(text, Body { vote: &mut parsed, list: true }) {
+        return Err(parsed.error(error));
+    }
+    parsed.complete()?;
+    parsed.vote()
+}
+
 #[cfg(test)]
 mod tests;

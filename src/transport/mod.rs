@@ -23,6 +23,10 @@ pub mod wait;
 
 mod listener;
 mod memory;
+mod mux;
+mod mux_connection;
+mod mux_socket;
+mod mux_stream;
 mod tcp;
 mod tcp_blocking;
 mod uds;
@@ -170,6 +174,8 @@ registry! {
     tcp::Tcp,
     uds::Uds,
     memory::Memory,
+    mux::Mux,
+    mux_stream::MuxStream,
     tcp_blocking::TcpBlocking,
 }
 

@@ -30,6 +30,10 @@ mod jsonrpc_server;
 mod jsonrpc_ws;
 mod listener;
 mod memory;
+mod mux;
+mod mux_connection;
+mod mux_socket;
+mod mux_stream;
 mod tcp;
 mod tcp_blocking;
 mod uds;
@@ -186,6 +190,8 @@ registry! {
     jsonrpc_http::JsonRpcHttp,
     jsonrpc_ws::JsonRpcWs,
     memory::Memory,
+    mux::Mux,
+    mux_stream::MuxStream,
     tcp_blocking::TcpBlocking,
 }
 

@@ -100,6 +100,20 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     }))
 }
 
+/// Parses the flags of this subcommand alone.
+///
+/// # Errors
+/// clap's own, to be printed.
+pub fn parse(arguments: &[String]) -> Result<Args, clap::Error> {
+    #[derive(clap::Parser)]
+    #[command(name = "latency", no_binary_name = true)]
+    struct Flags {
+        #[command(flatten)]
+        args: Args,
+    }
+    <Flags as clap::Parser>::try_parse_from(arguments).map(|flags| flags.args)
+}
+
 fn options(args: &Args) -> anyhow::Result<Options> {
     let protocols = protocol::by_names(&args.protocol).map_err(|error| BadInput(format!("--protocol: {error}")))?;
     let cores = match args.cores[..] {

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use crate::cli::Command;
 use crate::codec::{self, Codec};
+use crate::measure::progress::tell;
 
 /// What a subcommand ends with (`contracts`: 0 done, 1 something got worse, 2 bad input or usage, 3 failed at run time).
 pub type Outcome = anyhow::Result<ExitCode>;
@@ -58,7 +59,7 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn finish(outcome: Outcome) -> ExitCode {
     outcome.unwrap_or_else(|error| {
-        eprintln!("votebench: {error:#}");
+        tell(&format_args!("votebench: {error:#}"));
         ExitCode::from(if error.is::<BadInput>() { 2 } else { 3 })
     })
 }

@@ -10,6 +10,7 @@ use super::{BadInput, Outcome, keep, print};
 use crate::measure::latency::{self, Options};
 use crate::measure::pinning;
 use crate::measure::processes::{Programs, Stop};
+use crate::measure::progress::tell;
 use crate::protocol::{self, Protocol};
 use crate::report;
 use crate::result::store;
@@ -95,7 +96,7 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     let kept = keep(&folder, &outcome.run)?;
     print(&format!("{}\n{}", report::terminal::latency(&outcome.run), kept.display()))?;
     Ok(outcome.failed.map_or(ExitCode::SUCCESS, |reason| {
-        eprintln!("votebench: {reason}");
+        tell(&format_args!("votebench: {reason}"));
         ExitCode::from(3)
     }))
 }

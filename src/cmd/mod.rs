@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 use crate::cli::Command;
 use crate::codec::{self, Codec};
+use crate::measure::progress::tell;
 use crate::result::RunFile;
 use crate::result::store::{self, Folder};
 
@@ -69,7 +70,7 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn finish(outcome: Outcome) -> ExitCode {
     outcome.unwrap_or_else(|error| {
-        eprintln!("votebench: {error:#}");
+        tell(&format_args!("votebench: {error:#}"));
         ExitCode::from(if error.is::<BadInput>() { 2 } else { 3 })
     })
 }

@@ -10,6 +10,7 @@ use super::{BadInput, Outcome, keep, print};
 use crate::codec;
 use crate::measure::pinning;
 use crate::measure::processes::{Programs, Stop};
+use crate::measure::progress::tell;
 use crate::measure::serialization::{self, Options};
 use crate::report;
 use crate::result::store;
@@ -97,7 +98,7 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     let kept = keep(&folder, &run)?;
     print(&format!("{}\n{}", report::terminal::serialization(&run), kept.display()))?;
     Ok(outcome.failed.map_or(ExitCode::SUCCESS, |reason| {
-        eprintln!("votebench: {reason}");
+        tell(&format_args!("votebench: {reason}"));
         ExitCode::from(3)
     }))
 }

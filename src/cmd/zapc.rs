@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -34,6 +35,9 @@ pub fn run(args: &Args) -> Outcome {
         BadInput(format!("{name}:{line}: expected UTF-8, found bytes that are not"))
     })?;
     let schema = schema::parse(&name, &text).map_err(|error| BadInput(error.to_string()))?;
+    if is_same(&args.file, &args.out) {
+        return Err(BadInput(format!("--out: {} is the schema itself", args.out.display())).into());
+    }
     write(&args.out, &codegen::generate(&schema)).with_context(|| format!("cannot write {}", args.out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -53,5 +57,26 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
         stdout.write_all(text.as_bytes())?;
         return stdout.flush();
     }
-    fs::write(file, text)
+    // A device or a pipe takes bytes as they come; a file is replaced whole, or stays as it was.
+    match fs::canonicalize(file) {
+        Ok(there) if !there.is_file() => fs::write(there, text),
+        Ok(there) => replace(&there, text),
+        Err(_) => replace(file, text),
+    }
+}
+
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let permissions =
+        fs::metadata(file).map_or_else(|_| fs::Permissions::from_mode(0o666), |there| there.permissions());
+    let mut new = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
+    new.write_all(text.as_bytes())?;
+    new.persist(file).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Whether both names lead to one file, by whatever way.
+fn is_same(schema: &Path, out: &Path) -> bool {
+    let there = |path: &Path| fs::canonicalize(path).ok();
+    there(schema).is_some_and(|schema| there(out) == Some(schema))
 }

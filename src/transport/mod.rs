@@ -21,10 +21,18 @@ pub mod payload;
 pub mod traffic;
 pub mod wait;
 
+mod certificate;
 mod listener;
 mod memory;
+mod quic;
+mod quic_datagram;
+mod quic_endpoint;
+mod quic_message;
+mod quic_socket;
+mod quic_stream;
 mod tcp;
 mod tcp_blocking;
+mod tls;
 mod uds;
 
 use std::future::Future;
@@ -115,6 +123,12 @@ pub trait Server: Send + 'static {
     /// Where it listens.
     fn address(&self) -> Address;
 
+    /// The certificate that it shows, in PEM: what its clients need as
+    /// [`authority_pem`](ClientConfig::authority_pem). `None` where the stack is not [secure](Info::secure).
+    fn certificate_pem(&self) -> Option<String> {
+        None
+    }
+
     /// Serves until `shutdown` is cancelled; connections that are open then are closed. Bad peers cost their connection,
     /// stream or call, never the server.
     ///
@@ -169,6 +183,10 @@ macro_rules! registry {
 registry! {
     tcp::Tcp,
     uds::Uds,
+    tls::Tls,
+    quic::Quic,
+    quic_stream::QuicStream,
+    quic_datagram::QuicDatagram,
     memory::Memory,
     tcp_blocking::TcpBlocking,
 }

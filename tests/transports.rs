@@ -41,21 +41,22 @@ impl Visitor for RoundTrips {
         let runtime = transport::wait::WaitingRuntime::new(if T::INFO.blocking { Wait::Block } else { wait }).unwrap();
         let name = protocol.name.clone();
         let served = std::thread::scope(|scope| {
-            let (sender, address) = std::sync::mpsc::channel::<Address>();
+            let (sender, bound) = std::sync::mpsc::channel::<(Address, Option<String>)>();
             let shutdown = CancellationToken::new();
             let (config, stop) = (server_config(&protocol, wait), shutdown.clone());
             let server = scope.spawn(move || {
                 let serving = async move {
                     let server = T::bind(config).await?;
-                    sender.send(server.address()).unwrap();
+                    sender.send((server.address(), server.certificate_pem())).unwrap();
                     server.serve(stop).await
                 };
                 let on =
                     transport::wait::WaitingRuntime::new(if T::INFO.blocking { Wait::Block } else { wait }).unwrap();
                 on.run(within(Duration::from_secs(20), serving)).unwrap()
             });
-            let address = address.recv_timeout(Duration::from_secs(10)).unwrap();
-            let config = ClientConfig { wait, ..ClientConfig::new(address, protocol.payload.clone()) };
+            let (address, authority_pem) = bound.recv_timeout(Duration::from_secs(10)).unwrap();
+            assert_eq!(authority_pem.is_some(), T::INFO.secure, "{name}");
+            let config = ClientConfig { wait, authority_pem, ..ClientConfig::new(address, protocol.payload.clone()) };
             let talking = async move {
                 let mut connection = T::connect(config).await?;
                 for vote in corpus::votes(200, 7) {
@@ -96,10 +97,13 @@ impl Visitor for Nobody {
         let runtime = transport::wait::WaitingRuntime::new(Wait::Block).unwrap();
         let name = self.0.name.clone();
         let config = server_config(&self.0, Wait::Block);
-        let address =
-            runtime.run(async move { T::bind(config).await.map(|server| server.address()) }).unwrap().unwrap();
-        let config =
-            ClientConfig { deadline: Duration::from_millis(500), ..ClientConfig::new(address, self.0.payload) };
+        let binding = async move { T::bind(config).await.map(|server| (server.address(), server.certificate_pem())) };
+        let (address, authority_pem) = runtime.run(binding).unwrap().unwrap();
+        let config = ClientConfig {
+            deadline: Duration::from_millis(500),
+            authority_pem,
+            ..ClientConfig::new(address, self.0.payload)
+        };
         let connecting = async move {
             let mut connection = T::connect(config).await?;
             connection.exchange(&corpus::votes(1, 1)[0]).await

@@ -90,7 +90,7 @@ fn identity(args: &Args, protocols: &[Protocol]) -> anyhow::Result<Option<Identi
         }
         return Ok(None);
     }
-    Ok(None)
+    Ok(Some(transport::certificate::self_signed()?))
 }
 
 fn stop_on_signals(shutdown: &CancellationToken) -> anyhow::Result<()> {

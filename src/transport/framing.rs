@@ -179,6 +179,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> FramedConnection<S> {
         &self.stream
     }
 
+    /// The stream, to be changed: for what its protocol has to say outside of messages.
+    pub const fn stream_mut(&mut self) -> &mut S {
+        &mut self.stream
+    }
+
     /// The frames that it has carried, counted here: for streams of which the kernel keeps no account.
     pub const fn traffic(&self) -> Traffic {
         self.traffic

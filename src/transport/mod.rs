@@ -10,10 +10,12 @@
 //! | [`framing`] | 4-byte length prefixes over any byte stream, for client and server |
 //! | [`config`] | what a server and a client are set up with |
 //! | [`address`] | where a server listens |
+//! | [`certificate`] | the certificate that a server shows and a client checks |
 //! | [`wait`] | runtimes that sleep in the kernel, and runtimes that never park |
 //! | [`traffic`] | what a connection's socket has carried |
 
 pub mod address;
+pub mod certificate;
 pub mod config;
 pub mod error;
 pub mod framing;
@@ -34,8 +36,15 @@ mod mux;
 mod mux_connection;
 mod mux_socket;
 mod mux_stream;
+mod quic;
+mod quic_datagram;
+mod quic_endpoint;
+mod quic_message;
+mod quic_socket;
+mod quic_stream;
 mod tcp;
 mod tcp_blocking;
+mod tls;
 mod uds;
 
 use std::future::Future;
@@ -126,7 +135,8 @@ pub trait Server: Send + 'static {
     /// Where it listens.
     fn address(&self) -> Address;
 
-    /// Its certificate, in PEM, for clients to trust; `None` where it shows none.
+    /// The certificate that it shows, in PEM: what its clients need as
+    /// [`authority_pem`](ClientConfig::authority_pem). `None` where the stack is not [secure](Info::secure).
     fn certificate_pem(&self) -> Option<String> {
         None
     }
@@ -185,13 +195,17 @@ macro_rules! registry {
 registry! {
     tcp::Tcp,
     uds::Uds,
+    tls::Tls,
+    quic::Quic,
+    quic_stream::QuicStream,
+    quic_datagram::QuicDatagram,
+    mux::Mux,
+    mux_stream::MuxStream,
     grpc::Grpc,
     grpc_stream::GrpcStream,
     jsonrpc_http::JsonRpcHttp,
     jsonrpc_ws::JsonRpcWs,
     memory::Memory,
-    mux::Mux,
-    mux_stream::MuxStream,
     tcp_blocking::TcpBlocking,
 }
 

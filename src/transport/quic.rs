@@ -1,0 +1,216 @@
+//! `quic`: a bidirectional stream for each message, whose end is the stream's; streams are answered as they are complete, in
+//! whatever order that is.
+//!
+//! Data and end are handed over together, so that a vote is one packet in one datagram, and so is its answer, which carries the
+//! acknowledgement along. The server reads each stream where it is accepted: a vote that has arrived whole, which is the rule,
+//! is answered there, out of one buffer and without a task. Only a stream that is not complete, or whose peer does not take its
+//! answer, gets a task of its own, and so holds nobody up.
+
+use std::fmt::Display;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use quinn::{RecvStream, SendStream};
+
+use super::payload::{Requester, Responder};
+use super::quic_endpoint::{self, Code, QuicListener};
+use super::quic_message::{Account, Broken, Message, Share};
+use super::{
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
+    TransportError,
+};
+use crate::vote::Vote;
+
+/// Streams that a client may have open at once, which bounds the votes in flight.
+const STREAMS: u32 = 4_096;
+
+/// The stack `quic`.
+#[derive(Debug)]
+pub(super) struct Quic;
+
+impl Transport for Quic {
+    const INFO: Info = Info {
+        name: "quic",
+        delimiter: Delimiter::StreamEnd,
+        codec: None,
+        crates: &["quinn", "rustls"],
+        summary: "QUIC (quinn; rustls, ring), a bidirectional stream a message",
+        settings: quic_endpoint::settings![("max_concurrent_bidi_streams", "4096")],
+        secure: true,
+        blocking: false,
+    };
+
+    type Server = QuicServer;
+    type Connection = QuicConnection;
+
+    async fn bind(config: ServerConfig) -> Result<QuicServer, TransportError> {
+        Ok(QuicServer(QuicListener::bind(Self::INFO.name, config, STREAMS)?))
+    }
+
+    async fn connect(config: ClientConfig) -> Result<QuicConnection, TransportError> {
+        let requester = config.payload.requester()?;
+        let connection = quic_endpoint::connect(Self::INFO.name, &config).await?;
+        Ok(QuicConnection { connection, requester, answer: Message::new(config.max_message_bytes) })
+    }
+}
+
+/// A client's end of `quic`.
+pub(super) struct QuicConnection {
+    connection: quinn::Connection,
+    requester: Box<dyn Requester>,
+    answer: Message,
+}
+
+impl Connection for QuicConnection {
+    async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
+        let Self { connection, requester, answer } = self;
+        let (mut send, mut receive) = connection.open_bi().await.map_err(quic_endpoint::lost)?;
+        send.write_all(requester.request(vote)?).await.map_err(quic_endpoint::unwritten)?;
+        send.finish().map_err(TransportError::stack)?;
+        answer.clear();
+        poll_fn(|context| answer.poll_arrive(context, &mut receive)).await?;
+        requester.check(vote, answer.bytes())
+    }
+
+    fn traffic(&self) -> Result<Traffic, String> {
+        Ok(quic_endpoint::traffic(&self.connection))
+    }
+}
+
+/// A bound server of `quic`.
+pub(super) struct QuicServer(QuicListener);
+
+impl Server for QuicServer {
+    fn address(&self) -> Address {
+        self.0.address()
+    }
+
+    fn certificate_pem(&self) -> Option<String> {
+        self.0.certificate_pem()
+    }
+
+    async fn serve(self, shutdown: CancellationToken) -> Result<(), TransportError> {
+        self.0.serve(Quic::INFO.name, shutdown, serve_connection).await
+    }
+}
+
+/// Answers the streams of one connection, until it ends.
+async fn serve_connection(connection: quinn::Connection, config: ServerConfig) -> Result<(), TransportError> {
+    let mut responder = config.payload.responder()?;
+    let mut message = Message::new(config.max_message_bytes);
+    let server = Arc::new(Shared {
+        account: Arc::new(Account::new(config.max_message_bytes)),
+        peer: connection.remote_address(),
+        config,
+    });
+    loop {
+        match connection.accept_bi().await {
+            Ok((send, receive)) => serve_now(Stream { send, receive }, &mut message, responder.as_mut(), &server),
+            Err(error) => return quic_endpoint::ended(error),
+        }
+    }
+}
+
+/// Answers a stream that is complete; any other gets a task, and what has arrived of it goes along.
+fn serve_now(mut stream: Stream, message: &mut Message, responder: &mut dyn Responder, server: &Arc<Shared>) {
+    // Nobody need be woken for what is only looked at: a task looks again as soon as it starts.
+    let mut now = Context::from_waker(Waker::noop());
+    message.clear();
+    match message.poll_arrive(&mut now, &mut stream.receive) {
+        Poll::Pending => {
+            let begun = std::mem::replace(message, Message::new(server.config.max_message_bytes));
+            tokio::spawn(finish_message(stream, begun, Arc::clone(server)));
+        }
+        Poll::Ready(Err(broken)) => server.refuse_broken(stream, &broken),
+        Poll::Ready(Ok(())) => match responder.respond(message.bytes()) {
+            Ok(answer) => answer_now(stream, answer, &mut now, server),
+            Err(error) => server.refuse(stream, Code::NoVote, &error),
+        },
+    }
+}
+
+/// Both halves of a stream.
+struct Stream {
+    send: SendStream,
+    receive: RecvStream,
+}
+
+/// What the streams of one connection have in common.
+struct Shared {
+    config: ServerConfig,
+    account: Arc<Account>,
+    peer: SocketAddr,
+}
+
+impl Shared {
+    /// Gives `stream` up and says why, to the peer and in the log; the connection goes on.
+    fn refuse(&self, mut stream: Stream, code: Code, reason: &dyn Display) {
+        // Either half may have come to its end already; then there is nothing to give up.
+        let _ = stream.send.reset(code.number());
+        let _ = stream.receive.stop(code.number());
+        self.config.log.closed(Quic::INFO.name, &self.peer, reason);
+    }
+
+    fn refuse_broken(&self, stream: Stream, broken: &Broken) {
+        if let Some(code) = broken.code() {
+            self.refuse(stream, code, broken);
+        }
+    }
+}
+
+/// Hands `answer` and the stream's end over, without waiting where it can be done at once.
+fn answer_now(mut stream: Stream, answer: &[u8], now: &mut Context<'_>, server: &Arc<Shared>) {
+    let mut rest = answer;
+    while !rest.is_empty() {
+        match Pin::new(&mut stream.send).poll_write(now, rest) {
+            Poll::Ready(Ok(written)) => rest = &rest[written..],
+            // The peer does not want the answer, or is gone.
+            Poll::Ready(Err(_)) => return,
+            Poll::Pending => match server.account.share(rest.len() as u64) {
+                Ok(share) => {
+                    tokio::spawn(finish_answer(stream, rest.to_vec(), share));
+                    return;
+                }
+                Err(broken) => return server.refuse_broken(stream, &broken),
+            },
+        }
+    }
+    // This fails where the peer does not want the answer.
+    let _ = stream.send.finish();
+}
+
+/// The rest of an answer that the peer does not take all at once.
+async fn finish_answer(mut stream: Stream, rest: Vec<u8>, _share: Share) {
+    if stream.send.write_all(&rest).await.is_ok() {
+        // As above.
+        let _ = stream.send.finish();
+    }
+}
+
+/// The rest of a message that did not arrive all at once, and the answer to it.
+async fn finish_message(mut stream: Stream, mut message: Message, server: Arc<Shared>) {
+    let arrived = match message.charge(&server.account) {
+        Ok(()) => poll_fn(|context| message.poll_arrive(context, &mut stream.receive)).await,
+        Err(broken) => Err(broken),
+    };
+    if let Err(broken) = arrived {
+        return server.refuse_broken(stream, &broken);
+    }
+    // A codec keeps buffers of its own, so that this one cannot be the connection's.
+    let mut responder = match server.config.payload.responder() {
+        Ok(responder) => responder,
+        Err(error) => return server.refuse(stream, Code::Failed, &error),
+    };
+    match responder.respond(message.bytes()) {
+        Ok(answer) => {
+            if stream.send.write_all(answer).await.is_ok() {
+                // As above.
+                let _ = stream.send.finish();
+            }
+        }
+        Err(error) => server.refuse(stream, Code::NoVote, &error),
+    }
+}

@@ -29,6 +29,7 @@ mod mux_socket;
 mod mux_stream;
 mod tcp;
 mod tcp_blocking;
+mod tcp_uring;
 mod uds;
 
 use std::future::Future;
@@ -177,6 +178,7 @@ registry! {
     mux::Mux,
     mux_stream::MuxStream,
     tcp_blocking::TcpBlocking,
+    tcp_uring::TcpUring,
 }
 
 /// What the stack of that name says of itself.

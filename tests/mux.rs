@@ -2,16 +2,21 @@
 #![cfg(feature = "net")]
 #![allow(clippy::unwrap_used)]
 
+mod served;
+
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::thread::JoinHandle;
+use std::net::TcpStream;
 use std::time::Duration;
 
 use votebench::codec;
-use votebench::transport::config::Log;
-use votebench::transport::wait::WaitingRuntime;
-use votebench::transport::{self, Address, CancellationToken, Payload, Server, ServerConfig, Transport, Visitor, Wait};
+use votebench::transport::{Payload, Wait};
 use votebench::vote::Vote;
+
+use served::{Running, framed, zap};
+
+fn start(stack: &str, payload: Payload, max_message_bytes: u64) -> Running {
+    served::start(stack, payload, Wait::Block, max_message_bytes).unwrap()
+}
 
 const DATA: u8 = 0;
 const WINDOW_UPDATE: u8 = 1;
@@ -21,52 +26,6 @@ const SYN: u16 = 1;
 const ACK: u16 = 2;
 const FIN: u16 = 4;
 const RST: u16 = 8;
-
-/// A server on a thread of its own, stopped when this goes.
-struct Running {
-    address: SocketAddr,
-    shutdown: CancellationToken,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.shutdown.cancel();
-        let ended = self.thread.take().unwrap().join();
-        assert!(ended.is_ok() || std::thread::panicking());
-    }
-}
-
-struct Start(ServerConfig);
-
-impl Visitor for Start {
-    type Output = Running;
-
-    fn visit<T: Transport>(self) -> Running {
-        let (sender, address) = std::sync::mpsc::channel();
-        let shutdown = CancellationToken::new();
-        let stop = shutdown.clone();
-        let thread = std::thread::spawn(move || {
-            let serving = async move {
-                let server = T::bind(self.0).await.unwrap();
-                sender.send(server.address()).unwrap();
-                server.serve(stop).await.unwrap();
-            };
-            WaitingRuntime::new(Wait::Block).unwrap().run(serving).unwrap();
-        });
-        let Address::Socket(address) = address.recv().unwrap() else { panic!("no socket address") };
-        Running { address, shutdown, thread: Some(thread) }
-    }
-}
-
-fn start(stack: &str, payload: Payload, max_message_bytes: u64) -> Running {
-    let config = ServerConfig { max_message_bytes, log: Log::Silent, ..ServerConfig::new(payload) };
-    transport::visit(stack, Start(config)).unwrap()
-}
-
-fn zap() -> Payload {
-    Payload::Codec("zap".to_owned())
-}
 
 #[derive(Debug)]
 struct Frame {
@@ -146,13 +105,6 @@ fn request() -> Vec<u8> {
 fn is_answer(bytes: &[u8]) -> bool {
     let mut codec = codec::by_name("zap").unwrap();
     codec.own(bytes).is_ok_and(|vote| Vote::canonical().is_answered_by(&vote))
-}
-
-/// Behind a 4-byte length.
-fn framed(message: &[u8]) -> Vec<u8> {
-    let mut frame = u32::try_from(message.len()).unwrap().to_be_bytes().to_vec();
-    frame.extend_from_slice(message);
-    frame
 }
 
 /// One good round trip on a connection of its own.

@@ -44,6 +44,7 @@ mod quic_socket;
 mod quic_stream;
 mod tcp;
 mod tcp_blocking;
+mod tcp_uring;
 mod tls;
 mod uds;
 
@@ -207,6 +208,7 @@ registry! {
     jsonrpc_ws::JsonRpcWs,
     memory::Memory,
     tcp_blocking::TcpBlocking,
+    tcp_uring::TcpUring,
 }
 
 /// What the stack of that name says of itself.

@@ -18,7 +18,7 @@ use tokio_util::compat::{Compat, FuturesAsyncReadCompatExt};
 use yamux::{Mode, Packet};
 
 use super::config::Log;
-use super::mux_connection::{self, Multiplexer, Streams, drive};
+use super::mux_connection::{self, Streams, drive};
 use super::payload::{Requester, Responder};
 use super::{
     Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
@@ -54,7 +54,7 @@ impl Transport for Mux {
         let socket = listener::connect(Self::INFO.name, &config.address).await?;
         let peer = socket.peer_addr()?;
         Ok(MuxConnection {
-            multiplexer: Multiplexer::new(socket, Mode::Client),
+            connection: mux_connection::over(socket, Mode::Client),
             requester: config.payload.requester()?,
             limit: config.max_message_bytes,
             peer,
@@ -129,7 +129,7 @@ impl Departure {
 
 /// A client's end of `mux`.
 pub(super) struct MuxConnection {
-    multiplexer: Multiplexer,
+    connection: mux_connection::Connection,
     requester: Box<dyn Requester>,
     limit: u64,
     peer: SocketAddr,
@@ -137,10 +137,10 @@ pub(super) struct MuxConnection {
 
 impl Connection for MuxConnection {
     async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
-        let Self { multiplexer, requester, limit, .. } = self;
+        let Self { connection, requester, limit, .. } = self;
         let request = requester.request(vote)?;
         let mut round_trip = RoundTrip::default();
-        poll_fn(|cx| multiplexer.poll(cx, |connection, cx| round_trip.poll(connection, request, *limit, cx))).await?;
+        poll_fn(|cx| round_trip.poll(connection, request, *limit, cx)).await?;
         requester.check(vote, round_trip.answer.bytes())
     }
 
@@ -180,8 +180,6 @@ impl RoundTrip {
         }
         let Some(stream) = &mut self.stream else { return Poll::Pending };
         ready!(self.answer.poll(stream.get_mut(), limit, cx))?;
-        // Dropped in here, the stream's last words to the connection wake nobody.
-        self.stream = None;
         if self.answer.bytes().is_empty() {
             return Poll::Ready(Err(TransportError::stack("the server ended the stream without an answer")));
         }

@@ -1,17 +1,13 @@
-//! What both yamux stacks are made of: yamux's settings, [`Multiplexer`], which drives its connection, and [`serve`], the
-//! server's loop.
+//! What both yamux stacks are made of: yamux's settings, [`drive`] for a client and [`serve`], the server's loop.
 //!
 //! A yamux connection does nothing of itself: somebody has to poll it for every byte of every stream. A task of its own would
-//! cost a wake-up in each direction of each message. Here whoever exchanges polls the connection and the streams in one
-//! future, and a [`Gate`] keeps the wake-ups that these give one another from the runtime: a round trip polls the task twice,
-//! once to send and once when the socket has the answer.
+//! cost a wake-up in each direction of each message. Here whoever exchanges polls the connection and its streams in one
+//! future. They wake one another, and so their own task, once more than the socket does; keeping that from the runtime was
+//! tried, and gained nothing that could be measured, since it happens while the other side is at work.
 
 use std::future::poll_fn;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 
-use futures_util::task::AtomicWaker;
 use tokio::net::TcpStream;
 use tokio_util::compat::{Compat, TokioAsyncReadCompatExt};
 use yamux::{Config, Mode};
@@ -38,9 +34,6 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     ("socket_buffering", "one write for all frames at hand"),
 ];
 
-/// How often a connection is polled in one go before other tasks have their turn.
-const ROUNDS: usize = 16;
-
 /// New streams that are taken before those at hand are answered.
 const ACCEPTED: usize = 256;
 
@@ -56,45 +49,9 @@ fn config() -> Config {
     config
 }
 
-/// A yamux connection, and what it takes to poll it together with its streams.
-pub(super) struct Multiplexer {
-    connection: Connection,
-    gate: Arc<Gate>,
-    waker: Waker,
-}
-
-impl Multiplexer {
-    /// Speaks yamux over `stream`: nothing is sent yet.
-    pub(super) fn new(stream: TcpStream, mode: Mode) -> Self {
-        let gate = Arc::new(Gate::default());
-        let waker = Waker::from(Arc::clone(&gate));
-        Self { connection: yamux::Connection::new(Socket::new(stream).compat(), config(), mode), gate, waker }
-    }
-
-    /// Polls `step` until nothing that it does makes more to do. `step` polls the connection, and whichever of its streams
-    /// it cares for, in any order and with the context that it is given.
-    pub(super) fn poll<T>(
-        &mut self,
-        cx: &mut Context<'_>,
-        mut step: impl FnMut(&mut Connection, &mut Context<'_>) -> Poll<T>,
-    ) -> Poll<T> {
-        self.gate.enter(cx.waker());
-        let mut inner = Context::from_waker(&self.waker);
-        for _ in 0..ROUNDS {
-            let outcome = step(&mut self.connection, &mut inner);
-            if outcome.is_ready() {
-                self.gate.leave();
-                return outcome;
-            }
-            if self.gate.leave_if_idle() {
-                return Poll::Pending;
-            }
-        }
-        // A busy peer, or the runtime's own budget, which ends only with this poll.
-        self.gate.leave();
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    }
+/// Speaks yamux over `stream`: nothing is sent yet.
+pub(super) fn over(stream: TcpStream, mode: Mode) -> Connection {
+    yamux::Connection::new(Socket::new(stream).compat(), config(), mode)
 }
 
 /// Lets the connection read and write. Streams that the peer opens are reset: a client takes none. Whether it is still open.
@@ -126,8 +83,8 @@ pub(super) trait Streams {
 /// # Errors
 /// Where it fails, or the client does not speak yamux.
 pub(super) async fn serve(stream: TcpStream, mut streams: impl Streams) -> Result<(), TransportError> {
-    let mut multiplexer = Multiplexer::new(stream, Mode::Server);
-    poll_fn(|cx| multiplexer.poll(cx, |connection, cx| serve_step(connection, &mut streams, cx))).await
+    let mut connection = over(stream, Mode::Server);
+    poll_fn(|cx| serve_step(&mut connection, &mut streams, cx)).await
 }
 
 fn serve_step(
@@ -147,6 +104,7 @@ fn serve_step(
             break;
         }
         if accepted == ACCEPTED {
+            // The task is polled again after the others have had their turn.
             cx.waker().wake_by_ref();
             break;
         }
@@ -154,54 +112,4 @@ fn serve_step(
     // At the end, too: streams that have come to half of a message say so.
     streams.poll(cx);
     ended.map_or(Poll::Pending, Poll::Ready)
-}
-
-/// Nobody is polling the connection.
-const OUTSIDE: u8 = 0;
-
-/// Somebody is.
-const INSIDE: u8 = 1;
-
-/// Somebody is, and since it began something was woken.
-const AGAIN: u8 = 2;
-
-/// The waker of a connection and its streams. What wakes it while they are being polled has them polled once more, there and
-/// then; what wakes it later, which is the socket, wakes the task.
-#[derive(Debug, Default)]
-struct Gate {
-    state: AtomicU8,
-    task: AtomicWaker,
-}
-
-impl Gate {
-    fn enter(&self, task: &Waker) {
-        self.task.register(task);
-        self.state.store(INSIDE, Ordering::SeqCst);
-    }
-
-    fn leave(&self) {
-        self.state.store(OUTSIDE, Ordering::SeqCst);
-    }
-
-    /// Leaves, unless something was woken since the last look: then one is still inside.
-    fn leave_if_idle(&self) -> bool {
-        let left = self.state.compare_exchange(INSIDE, OUTSIDE, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-        if !left {
-            self.state.store(INSIDE, Ordering::SeqCst);
-        }
-        left
-    }
-}
-
-impl Wake for Gate {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        let outside = self.state.compare_exchange(INSIDE, AGAIN, Ordering::SeqCst, Ordering::SeqCst) == Err(OUTSIDE);
-        if outside {
-            self.task.wake();
-        }
-    }
 }

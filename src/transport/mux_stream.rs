@@ -18,7 +18,7 @@ use yamux::Mode;
 
 use super::config::Log;
 use super::framing::{FramedConnection, serve_stream};
-use super::mux_connection::{self, Multiplexer, Streams, drive};
+use super::mux_connection::{self, Streams, drive};
 use super::{
     Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
     TransportError, listener, traffic,
@@ -53,9 +53,9 @@ impl Transport for MuxStream {
     async fn connect(config: ClientConfig) -> Result<MuxStreamConnection, TransportError> {
         let socket = listener::connect(Self::INFO.name, &config.address).await?;
         let peer = socket.peer_addr()?;
-        let mut multiplexer = Multiplexer::new(socket, Mode::Client);
-        let opened = poll_fn(|cx| multiplexer.poll(cx, yamux::Connection::poll_new_outbound)).await;
-        let stream = LongStream { multiplexer, stream: opened.map_err(TransportError::connect)?.compat() };
+        let mut connection = mux_connection::over(socket, Mode::Client);
+        let opened = poll_fn(|cx| connection.poll_new_outbound(cx)).await;
+        let stream = LongStream { connection, stream: opened.map_err(TransportError::connect)?.compat() };
         let framed = FramedConnection::new(stream, config.payload.requester()?, config.max_message_bytes);
         Ok(MuxStreamConnection { framed, peer })
     }
@@ -63,31 +63,27 @@ impl Transport for MuxStream {
 
 /// A stream with the connection under it: reading and writing drive both.
 struct LongStream {
-    multiplexer: Multiplexer,
+    connection: mux_connection::Connection,
     stream: Compat<yamux::Stream>,
 }
 
 impl AsyncRead for LongStream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let Self { multiplexer, stream } = self.get_mut();
-        multiplexer.poll(cx, |connection, cx| {
-            // Whether or not the connection is still open, what has arrived is read, and then the stream ends.
-            drive(connection, cx).map_err(io::Error::other)?;
-            Pin::new(&mut *stream).poll_read(cx, buffer)
-        })
+        let Self { connection, stream } = self.get_mut();
+        // Whether or not the connection is still open, what has arrived is read, and then the stream ends.
+        drive(connection, cx).map_err(io::Error::other)?;
+        Pin::new(stream).poll_read(cx, buffer)
     }
 }
 
 impl AsyncWrite for LongStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let Self { multiplexer, stream } = self.get_mut();
-        multiplexer.poll(cx, |connection, cx| {
-            let written = Pin::new(&mut *stream).poll_write(cx, bytes);
-            if written.is_pending() {
-                drive(connection, cx).map_err(io::Error::other)?;
-            }
-            written
-        })
+        let Self { connection, stream } = self.get_mut();
+        let written = Pin::new(stream).poll_write(cx, bytes);
+        if written.is_pending() {
+            drive(connection, cx).map_err(io::Error::other)?;
+        }
+        written
     }
 
     /// Leaves it to the read that follows every message, which drives the connection anyway.

@@ -18,7 +18,9 @@ use votebench::measure::pair::{self, Outcome, PairPlan};
 use votebench::measure::processes::Stop;
 use votebench::protocol::{self, Protocol};
 use votebench::transport::wait::WaitingRuntime;
-use votebench::transport::{self, Address, ClientConfig, Connection, Transport, Visitor, Wait};
+use votebench::transport::{
+    self, Address, ClientConfig, Connection, ServerConfig, Transport, TransportError, Visitor, Wait,
+};
 use votebench::vote::corpus;
 
 const LIMIT: Duration = Duration::from_secs(10);
@@ -28,7 +30,25 @@ fn protocols() -> Vec<Protocol> {
     let reachable = transport::all().into_iter().filter(|info| info.name != "memory");
     reachable
         .map(|info| protocol::by_name(&format!("{}+{}", info.codec.unwrap_or("zap"), info.name)).unwrap())
+        .filter(is_supported)
         .collect()
+}
+
+/// Whether this machine has what the stack needs: not every kernel lets io_uring be used.
+fn is_supported(protocol: &Protocol) -> bool {
+    let config = ServerConfig::new(protocol.payload.clone());
+    transport::visit(&protocol.transport, Supported(config)).unwrap()
+}
+
+struct Supported(ServerConfig);
+
+impl Visitor for Supported {
+    type Output = bool;
+
+    fn visit<T: Transport>(self) -> bool {
+        let runtime = WaitingRuntime::new(Wait::Block).unwrap();
+        !matches!(runtime.run(T::bind(self.0)).unwrap(), Err(TransportError::Unsupported(_)))
+    }
 }
 
 fn is_udp(protocol: &Protocol) -> bool {
@@ -113,7 +133,7 @@ impl Visitor for GoodClient {
             for vote in corpus::votes(3, 11) {
                 connection.exchange(&vote).await?;
             }
-            Ok::<_, transport::TransportError>(())
+            Ok::<_, TransportError>(())
         };
         let outcome = runtime.run(async move { tokio::time::timeout(LIMIT, talking).await }).unwrap();
         outcome.map_err(|_| "no answer".to_owned())?.map_err(|error| error.to_string())

@@ -95,6 +95,9 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     // Kept before anything is printed: whoever reads may have gone away.
     let kept = keep(&folder, &outcome.run)?;
     print(&format!("{}\n{}", report::terminal::latency(&outcome.run), kept.display()))?;
+    if !outcome.run.run.complete {
+        tell(&"votebench: the run did not come to its end; what it had is kept");
+    }
     Ok(outcome.failed.map_or(ExitCode::SUCCESS, |reason| {
         tell(&format_args!("votebench: {reason}"));
         ExitCode::from(3)

@@ -14,8 +14,10 @@ pub mod serve;
 pub mod worker;
 pub mod zapc;
 
+use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::Command;
@@ -93,6 +95,25 @@ fn keep(folder: &Folder, run: &RunFile) -> anyhow::Result<PathBuf> {
         .and_then(|folder| store::save(&folder, run))
         .map_err(|second| anyhow::anyhow!("{error}; nor could the run be kept elsewhere: {second}"))?;
     Err(anyhow::anyhow!("{error}; the run is kept in {}", elsewhere.display()))
+}
+
+/// Writes a file whole or leaves it as it was; a device or a pipe takes bytes as they come.
+fn write_whole(file: &Path, text: &str) -> io::Result<()> {
+    match fs::canonicalize(file) {
+        Ok(there) if !there.is_file() => fs::write(there, text),
+        Ok(there) => replace(&there, text),
+        Err(_) => replace(file, text),
+    }
+}
+
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let permissions =
+        fs::metadata(file).map_or_else(|_| fs::Permissions::from_mode(0o666), |there| there.permissions());
+    let mut new = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
+    new.write_all(text.as_bytes())?;
+    new.persist(file).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Prints `text` and ends; a reader that has gone away is no error.

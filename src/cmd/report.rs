@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::{BadInput, Outcome, print};
+use super::{BadInput, Outcome, print, write_whole};
 use crate::report::readme::BlockError;
 use crate::report::{instructions, latency, readme, serialization, terminal};
 use crate::result::{RunFile, read};
@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> Outcome {
             if args.check {
                 unchanged(&text, &new, path, &args.file)?;
             } else {
-                fs::write(&args.file, new).with_context(|| format!("{name} cannot be written"))?;
+                write_whole(&args.file, &new).with_context(|| format!("{name} cannot be written"))?;
             }
         }
     }

@@ -97,6 +97,9 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     // Kept before anything is printed: whoever reads may have gone away.
     let kept = keep(&folder, &run)?;
     print(&format!("{}\n{}", report::terminal::serialization(&run), kept.display()))?;
+    if !run.run.complete {
+        tell(&"votebench: the run did not come to its end; what it had is kept");
+    }
     Ok(outcome.failed.map_or(ExitCode::SUCCESS, |reason| {
         tell(&format_args!("votebench: {reason}"));
         ExitCode::from(3)

@@ -3,13 +3,12 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::{BadInput, Outcome};
+use super::{BadInput, Outcome, write_whole};
 use crate::zap::{codegen, schema};
 
 /// Compile a ZAP schema to Rust.
@@ -57,22 +56,7 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
         stdout.write_all(text.as_bytes())?;
         return stdout.flush();
     }
-    // A device or a pipe takes bytes as they come; a file is replaced whole, or stays as it was.
-    match fs::canonicalize(file) {
-        Ok(there) if !there.is_file() => fs::write(there, text),
-        Ok(there) => replace(&there, text),
-        Err(_) => replace(file, text),
-    }
-}
-
-fn replace(file: &Path, text: &str) -> io::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let permissions =
-        fs::metadata(file).map_or_else(|_| fs::Permissions::from_mode(0o666), |there| there.permissions());
-    let mut new = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
-    new.write_all(text.as_bytes())?;
-    new.persist(file).map_err(|error| error.error)?;
-    Ok(())
+    write_whole(file, text)
 }
 
 /// Whether both names lead to one file, by whatever way.

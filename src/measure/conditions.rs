@@ -48,8 +48,11 @@ pub fn wait_until_fit(anyway: bool, stop: &Stop, say: &mut dyn FnMut(&str)) -> (
             std::thread::sleep(Duration::from_millis(100));
         }
         let load = Sample::take(std::process::id()).since(&before);
-        if load.foreign_share < FOREIGN_LIMIT || stop.is_set() {
+        if load.foreign_share < FOREIGN_LIMIT {
             return (start.elapsed(), None);
+        }
+        if stop.is_set() {
+            return (start.elapsed(), Some("the run was ended while it waited for a quiet machine".to_owned()));
         }
         if start.elapsed() + QUIET > patience {
             return (start.elapsed(), Some(unfit(&load, start.elapsed())));

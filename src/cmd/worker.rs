@@ -4,13 +4,13 @@ use std::io::BufReader;
 use std::process::ExitCode;
 
 use super::Outcome;
-use crate::measure::worker;
+use crate::measure::job;
 
 /// Runs the subcommand.
 ///
 /// # Errors
 /// Where the plan is not of this build, or the machine refuses.
 pub fn run() -> Outcome {
-    worker::run(BufReader::new(std::io::stdin()), std::io::stdout()).map_err(anyhow::Error::msg)?;
+    job::run(BufReader::new(std::io::stdin()), std::io::stdout()).map_err(anyhow::Error::msg)?;
     Ok(ExitCode::SUCCESS)
 }

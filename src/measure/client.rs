@@ -15,9 +15,9 @@ use tokio::task::AbortHandle;
 
 use super::account::{Account, Edge, Meter};
 use super::hiccup::histogram;
+use super::job::say;
 use super::server::{Command, next_command, runtime_of};
 use super::tail::Tail;
-use super::worker::say;
 use crate::protocol::Protocol;
 use crate::result::histogram::encode;
 use crate::transport::wait::WaitingRuntime;

@@ -16,7 +16,7 @@ use super::pair::{self, Found, Outcome as PairOutcome, PairPlan};
 use super::processes::{Programs, Stop};
 use super::progress::Progress;
 use super::serialization::{Outcome, command, now};
-use super::worker::shuffle;
+use super::shuffle::shuffle;
 use super::{hiccup, latency_records, pinning, socket_pair};
 use crate::protocol::Protocol;
 use crate::result::machine::Machine;

@@ -4,7 +4,9 @@
 //! | --- | --- |
 //! | [`allocations`] | the counting allocator and its counters |
 //! | [`workload`] | what can be timed: a subject and its cells |
-//! | [`worker`] | one fresh process: its plan, its rounds, its counts |
+//! | [`job`] | what a fresh process is started for, and how it talks with its driver |
+//! | [`worker`] | one fresh process of the serialization suite: its plan, its rounds, its counts |
+//! | [`shuffle`] | an order at random |
 //! | [`session`] | one session of fresh processes, and every figure that came back |
 //! | [`processes`] | starting fresh processes and hearing them out |
 //! | [`progress`] | bars and lines on stderr |
@@ -31,6 +33,7 @@ pub mod client;
 pub mod conditions;
 pub mod hiccup;
 pub mod instructions;
+pub mod job;
 #[cfg(feature = "net")]
 pub mod latency;
 #[cfg(feature = "net")]
@@ -46,6 +49,7 @@ pub mod serialization;
 #[cfg(feature = "net")]
 pub mod server;
 pub mod session;
+pub mod shuffle;
 #[cfg(feature = "net")]
 pub mod socket_pair;
 #[cfg(feature = "net")]

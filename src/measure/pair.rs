@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::account::Account;
 use super::client::{ClientEvent, ExchangePlan, Ready, Window};
+use super::job::{Job, build};
 use super::processes::{Ended, Heard, Stop, Worker};
 use super::server::{Command, ServePlan, ServerEvent};
-use super::worker::{Job, build};
 use crate::protocol::Protocol;
 use crate::transport::{Address, Wait};
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::worker::Job;
+use super::job::Job;
 
 /// How often a waiting driver looks whether it is to stop.
 const POLL: Duration = Duration::from_millis(100);

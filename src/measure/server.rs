@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::account::{Account, Edge, Meter, this_thread};
 use super::allocations;
-use super::worker::say;
+use super::job::say;
 use crate::protocol::Protocol;
 use crate::transport::config::Log;
 use crate::transport::wait::WaitingRuntime;

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::conditions::is_disturbed;
+use super::job::{Job, build};
 use super::processes::{self, Ended, Programs, Stop};
 use super::progress::Progress;
-use super::worker::{Candidate, Event, Job, Plan, Task, build};
+use super::worker::{Candidate, Event, Plan, Task};
 use crate::vote::corpus;
 
 /// Messages that allocations are counted over.

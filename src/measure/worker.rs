@@ -1,20 +1,21 @@
-//! One fresh process. Owns what it is told ([`Plan`]), what it answers ([`Event`], one JSON line each on stdout) and its
-//! three tasks: calibrate, time rounds, count allocations. The unit of replication is the process (`METHODOLOGY.md`).
+//! One fresh process of the serialization suite. Owns what it is told ([`Plan`]), what it answers ([`Event`]) and its three
+//! tasks: calibrate, time rounds, count allocations. The unit of replication is the process (`METHODOLOGY.md`).
 //!
 //! Inside the clock: the passes of one candidate, and two clock reads. Outside: making the corpus, checking every message
 //! in full, one untimed pass before each slice, looking at who else used the machine.
 
 use std::collections::HashMap;
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand_chacha::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
 use super::allocations;
+use super::job::say;
 use super::machine_load::Sample;
-use super::pinning;
+use super::shuffle::shuffle;
 use super::workload::{Cell, CodecWorkload, SignatureWorkload, Workload};
 use crate::codec::{self, Model, Pace};
 use crate::vote::corpus;
@@ -24,20 +25,6 @@ const SPARE: f64 = 1.25;
 
 /// The protocol name of the row that verifies a signature.
 pub const SIGNATURE: &str = "ed25519-verify";
-
-/// What a worker is started for; the first line on its stdin, as JSON.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Job {
-    /// Rounds of the serialization suite.
-    Serialization(Plan),
-    /// The server of one protocol.
-    #[cfg(feature = "net")]
-    Serve(super::server::ServePlan),
-    /// The client of one protocol, in a closed loop.
-    #[cfg(feature = "net")]
-    Exchange(super::client::ExchangePlan),
-}
 
 /// What a worker of the serialization suite is to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -134,55 +121,12 @@ pub enum Event {
     },
 }
 
-/// The build that this program is of: a driver and its workers must agree on it.
-#[must_use]
-pub fn build() -> String {
-    let source = crate::result::source::Source::of_this_build();
-    format!("{} {} {}", source.version, source.commit, source.profile)
-}
-
-/// Reads a job from the first line of `input` and does it, an event a line on `output`.
+/// Carries out `plan`, an [`Event`] a line on `output`.
 ///
 /// # Errors
-/// A sentence, where the job makes no sense to this build or the machine refuses it.
-pub fn run(mut input: impl BufRead + Send + 'static, output: impl Write + Send) -> Result<(), String> {
-    let mut text = String::new();
-    input.read_line(&mut text).map_err(|error| format!("the job cannot be read: {error}"))?;
-    match serde_json::from_str(&text).map_err(|error| format!("the job makes no sense: {error}"))? {
-        Job::Serialization(plan) => {
-            accept(&plan.build, plan.core)?;
-            Bench::new(&plan, output).carry_out()
-        }
-        #[cfg(feature = "net")]
-        Job::Serve(plan) => {
-            accept(&plan.build, plan.core)?;
-            super::server::run(plan, input, output)
-        }
-        #[cfg(feature = "net")]
-        Job::Exchange(plan) => {
-            accept(&plan.build, plan.core)?;
-            super::client::run(plan, input, output)
-        }
-    }
-}
-
-/// Checks that the driver is of this build, and pins this process.
-fn accept(theirs: &str, core: Option<usize>) -> Result<(), String> {
-    if theirs != build() {
-        return Err(format!("this program is of the build {}, its driver of {theirs}", build()));
-    }
-    core.map_or(Ok(()), |core| pinning::pin(core).map_err(|error| format!("cannot run on core {core}: {error}")))
-}
-
-/// Writes `event` as a line for the driver, at once.
-///
-/// # Errors
-/// Where the driver is gone.
-pub fn say<E: Serialize>(output: &mut impl Write, event: &E) -> Result<(), String> {
-    let mut line = serde_json::to_string(event).map_err(|error| error.to_string())?;
-    line.push('\n');
-    let written = output.write_all(line.as_bytes()).and_then(|()| output.flush());
-    written.map_err(|error| format!("the driver does not listen any more: {error}"))
+/// A sentence, where the driver is gone or the task makes no sense here.
+pub fn carry_out(plan: &Plan, output: impl Write) -> Result<(), String> {
+    Bench::new(plan, output).carry_out()
 }
 
 /// The candidates of one plan, and the workloads that they share.
@@ -357,14 +301,6 @@ fn cell(candidate: &Candidate) -> Cell {
     Cell { model, pace }
 }
 
-/// Fisher-Yates; the bias of a 64-bit remainder is below 2^-50 for any list that fits in memory here.
-pub fn shuffle<T>(order: &mut [T], random: &mut ChaCha8Rng) {
-    for last in (1..order.len()).rev() {
-        let pick = random.next_u64() % (last as u64 + 1);
-        order.swap(last, usize::try_from(pick).unwrap_or(last));
-    }
-}
-
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a slice and its operations stay far below 2^53")]
 fn per_operation(elapsed: Duration, operations: u64) -> f64 {
     elapsed.as_nanos() as f64 / operations as f64
@@ -383,6 +319,7 @@ fn scaled(passes: u64, factor: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::job::{Job, build, run};
 
     fn plan(task: Task) -> Plan {
         let candidate = |protocol: &str, model: &str, row: &str| Candidate {

@@ -53,6 +53,7 @@ generator() {
 generate_rust() {
     local out=$1 schema
     generator protobuf protos/vote.proto "$out"
+    generator service protos/vote.proto "$out"
     for schema in vote vote_one_struct vote_vectors; do
         flatc --rust --filename-suffix _fbs -o "$out" "schemas/$schema.fbs"
     done

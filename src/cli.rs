@@ -24,6 +24,12 @@ pub enum Command {
     List(crate::cmd::list::Args),
     /// Measure every codec: encode, open, read and own.
     Serialize(crate::cmd::serialize::Args),
+    /// Measure round trips: one vote in flight on a real connection.
+    #[cfg(feature = "net")]
+    Latency(crate::cmd::latency::Args),
+    /// Serve protocols, for other programs to talk to.
+    #[cfg(feature = "net")]
+    Serve(crate::cmd::serve::Args),
     /// Print a run's tables, or write them into README.md.
     Report(crate::cmd::report::Args),
     /// One fresh process of a run: started by a driver, with a plan on stdin.

@@ -20,6 +20,19 @@ pub enum Class {
     Pair,
 }
 
+impl Class {
+    /// The class's name in results and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Row => "row",
+            Self::Floor => "floor",
+            Self::Variant => "variant",
+            Self::Pair => "pair",
+        }
+    }
+}
+
 /// A codec on a transport.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Protocol {

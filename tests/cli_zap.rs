@@ -103,3 +103,22 @@ fn zapc_refuses_in_one_sentence() {
     );
     votebench(&["zapc", "schemas/vote.zap", "--out", "no/such/out.rs"]).assert().code(3);
 }
+
+#[test]
+fn zapc_never_writes_over_its_schema_and_replaces_its_output_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let (schema, link, out) = (folder.path().join("a.zap"), folder.path().join("b.zap"), folder.path().join("a.rs"));
+    std::fs::copy("schemas/vote.zap", &schema).unwrap();
+    std::os::unix::fs::symlink(&schema, &link).unwrap();
+    let run =
+        |out: &std::path::Path| votebench(&["zapc", schema.to_str().unwrap(), "--out", out.to_str().unwrap()]).assert();
+    for same in [&schema, &link] {
+        run(same).code(2);
+    }
+    assert_eq!(std::fs::read(&schema).unwrap(), std::fs::read("schemas/vote.zap").unwrap());
+    run(&out).code(0);
+    let written = std::fs::read_to_string(&out).unwrap();
+    assert!(written.contains("pub struct Vote"));
+    run(std::path::Path::new("/dev/full")).code(3);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "nothing half-written is left");
+}

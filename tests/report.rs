@@ -75,7 +75,7 @@ fn the_fastest_stands_first_and_yardsticks_apart() {
 fn a_ratio_names_its_direction() {
     let table = encode(&run());
     let json = row(&table, "json");
-    assert!(json.contains("20.00x the time of zap") && json.ends_with("slower | - | -"), "{json}");
+    assert!(json.contains("20.00x the time of zap") && json.ends_with("slower |  | - | -"), "{json}");
     let capnp = row(&table, "capnp");
     assert!(capnp.contains("25 % less time than zap") && capnp.contains("faster"), "{capnp}");
     let protobuf = row(&table, "protobuf");

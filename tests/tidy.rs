@@ -123,7 +123,10 @@ fn every_codec_has_been_fuzzed_as_long_as_methodology_says() {
             (cells[0], (cells[1].parse().unwrap(), cells[2].parse().unwrap()))
         })
         .collect();
-    let codecs = votebench::codec::all().into_iter().map(|codec| format!("codec_{}", codec.name().replace('-', "_")));
+    // A variant that is read as its row is has no reading of its own to be fuzzed.
+    let reads = |info: &votebench::codec::Info| info.lacks(votebench::codec::Model::Own).is_none();
+    let infos = votebench::codec::all().into_iter().map(|codec| codec.info()).filter(|info| reads(info));
+    let codecs = infos.map(|info| format!("codec_{}", info.name.replace('-', "_")));
     for target in codecs.chain(["zap_reader".to_owned(), "zap_schema".to_owned()]) {
         let (executions, findings) = runs.get(target.as_str()).copied().unwrap_or_default();
         assert!(executions >= 10_000_000 && findings == 0, "{target}: {executions} executions, {findings} findings");

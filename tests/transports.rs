@@ -1,11 +1,13 @@
 //! Every registered stack, in one loop: it answers, it parts messages, it refuses what it should, and it stops.
 
 #![cfg(feature = "net")]
+#![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
 
 use std::time::Duration;
 
 use votebench::protocol::{self, Protocol};
 use votebench::transport::config::Log;
+use votebench::transport::wait::WaitingRuntime;
 use votebench::transport::{
     self, Address, CancellationToken, ClientConfig, Connection, Server, ServerConfig, Transport, TransportError,
     Visitor, Wait,
@@ -17,7 +19,25 @@ fn protocols() -> Vec<Protocol> {
     transport::all()
         .iter()
         .map(|info| protocol::by_name(&format!("{}+{}", info.codec.unwrap_or("zap"), info.name)).unwrap())
+        .filter(is_supported)
         .collect()
+}
+
+/// Whether this machine has what the stack needs: not every kernel lets io_uring be used.
+fn is_supported(protocol: &Protocol) -> bool {
+    let config = ServerConfig::new(protocol.payload.clone());
+    transport::visit(&protocol.transport, Supported(config)).unwrap()
+}
+
+struct Supported(ServerConfig);
+
+impl Visitor for Supported {
+    type Output = bool;
+
+    fn visit<T: Transport>(self) -> bool {
+        let runtime = WaitingRuntime::new(Wait::Block).unwrap();
+        !matches!(runtime.run(T::bind(self.0)).unwrap(), Err(TransportError::Unsupported(_)))
+    }
 }
 
 fn server_config(protocol: &Protocol, wait: Wait) -> ServerConfig {
@@ -37,7 +57,7 @@ impl Visitor for RoundTrips {
 
     fn visit<T: Transport>(self) {
         let Self(protocol, wait) = self;
-        let runtime = transport::wait::WaitingRuntime::new(if T::INFO.blocking { Wait::Block } else { wait }).unwrap();
+        let runtime = WaitingRuntime::new(if T::INFO.blocking { Wait::Block } else { wait }).unwrap();
         let name = protocol.name.clone();
         let served = std::thread::scope(|scope| {
             let (sender, bound) = std::sync::mpsc::channel::<(Address, Option<String>)>();
@@ -49,8 +69,7 @@ impl Visitor for RoundTrips {
                     sender.send((server.address(), server.certificate_pem())).unwrap();
                     server.serve(stop).await
                 };
-                let on =
-                    transport::wait::WaitingRuntime::new(if T::INFO.blocking { Wait::Block } else { wait }).unwrap();
+                let on = WaitingRuntime::new(if T::INFO.blocking { Wait::Block } else { wait }).unwrap();
                 on.run(within(Duration::from_secs(20), serving)).unwrap()
             });
             let (address, authority_pem) = bound.recv_timeout(Duration::from_secs(10)).unwrap();
@@ -93,7 +112,7 @@ impl Visitor for Nobody {
     type Output = ();
 
     fn visit<T: Transport>(self) {
-        let runtime = transport::wait::WaitingRuntime::new(Wait::Block).unwrap();
+        let runtime = WaitingRuntime::new(Wait::Block).unwrap();
         let name = self.0.name.clone();
         let config = server_config(&self.0, Wait::Block);
         let binding = async move { T::bind(config).await.map(|server| (server.address(), server.certificate_pem())) };

@@ -3,13 +3,11 @@
 //! The fields are read at the vote's offsets whatever the message is, and the field at offset 0 also as each kind of slot:
 //! so this shows what damaged bytes read as, where `decode --codec zap` refuses them.
 
-use std::io::{self, BufRead, Write};
-use std::process::ExitCode;
-
-use anyhow::Context;
 use serde::Serialize;
 
 use super::Outcome;
+use super::decode::unhex;
+use super::lines::{self, Refusal};
 use crate::zap::{Message, Object};
 
 /// Show what the lenient reader sees in ZAP messages: hex lines in, a JSON object a line out.
@@ -21,32 +19,16 @@ pub struct Args {}
 /// # Errors
 /// Where stdin cannot be read or stdout cannot be written.
 pub fn run(_args: &Args) -> Outcome {
-    let stdout = io::BufWriter::new(io::stdout().lock());
-    let all_hex = inspect(io::stdin().lock(), stdout).context("cannot pass lines from stdin to stdout")?;
-    Ok(if all_hex { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    let mut message = Vec::new();
+    lines::filter("invalid-hex", |line, out| inspect(line, &mut message, out))
 }
 
-/// One line out for each line in; whether all of them were hex.
-fn inspect(mut lines: impl BufRead, mut out: impl Write) -> io::Result<bool> {
-    let (mut line, mut bytes, mut all_hex) = (Vec::new(), Vec::new(), true);
-    while lines.read_until(b'\n', &mut line)? > 0 {
-        let hex = line.trim_ascii();
-        let hex = hex.strip_prefix(b"0x").or_else(|| hex.strip_prefix(b"0X")).unwrap_or(hex);
-        bytes.resize(hex.len() / 2, 0);
-        match const_hex::decode_to_slice(hex, &mut bytes) {
-            Ok(()) => serde_json::to_writer(&mut out, &seen(&bytes))?,
-            Err(error) => {
-                all_hex = false;
-                let message = format!("the line is not hexadecimal: {error}");
-                let failure = Failure { error: Kind { kind: "invalid-hex", message } };
-                serde_json::to_writer(&mut out, &failure)?;
-            }
-        }
-        out.write_all(b"\n")?;
-        line.clear();
-    }
-    out.flush()?;
-    Ok(all_hex)
+/// What is seen in the message of one line.
+fn inspect(line: &[u8], message: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    unhex(line.trim_ascii(), message)?;
+    // Writing to a vector cannot fail, nor can these types be refused.
+    let _ = serde_json::to_writer(out, &seen(message));
+    Ok(())
 }
 
 /// What a line of output says.
@@ -84,17 +66,6 @@ struct AtZero {
     object_is_null: bool,
 }
 
-#[derive(Serialize)]
-struct Failure {
-    error: Kind,
-}
-
-#[derive(Serialize)]
-struct Kind {
-    kind: &'static str,
-    message: String,
-}
-
 fn seen(bytes: &[u8]) -> Seen {
     match Message::parse(bytes) {
         Ok(message) => Seen::Message {
@@ -129,10 +100,10 @@ fn fields(root: Object<'_>) -> Fields {
 mod tests {
     use super::*;
 
-    fn inspected(lines: &str) -> (bool, String) {
+    fn inspected(line: &str) -> Result<String, &'static str> {
         let mut out = Vec::new();
-        let all_hex = inspect(lines.as_bytes(), &mut out).unwrap();
-        (all_hex, String::from_utf8(out).unwrap())
+        inspect(line.as_bytes(), &mut Vec::new(), &mut out).map_err(|refusal| refusal.kind)?;
+        Ok(String::from_utf8(out).unwrap())
     }
 
     #[test]
@@ -140,20 +111,17 @@ mod tests {
         let hex = "0x5A4150000100000010000000190000000800000001000000ab";
         let fields = r#"{"round":"4294967304","block_hash":null,"voter_id":null,"signature":null,"timestamp":"0","vote_type":0}"#;
         let expected = format!(
-            "{}{fields}{}\n",
+            "{}{fields}{}",
             r#"{"parse":"ok","version":1,"flags":0,"size":25,"root_offset":16,"fields":"#,
             r#","at_0":{"bytes":"0xab","list_len":1,"object_is_null":false}}"#
         );
-        assert_eq!(inspected(hex), (true, expected));
+        assert_eq!(inspected(hex), Ok(expected));
     }
 
     #[test]
-    fn a_line_out_for_each_line_in() {
-        let (all_hex, out) = inspected("\nzz\r\n7a41500001000000100000001000000000\n123");
-        let lines: Vec<&str> = out.lines().collect();
-        assert!(!all_hex);
-        assert_eq!((lines.len(), lines[0]), (4, r#"{"parse":"buffer-too-small"}"#));
-        assert_eq!(lines[2], r#"{"parse":"invalid-magic"}"#);
-        assert!([1, 3].iter().all(|at| lines[*at].starts_with(r#"{"error":{"kind":"invalid-hex","message":"#)));
+    fn says_what_is_no_message_and_what_is_no_hex() {
+        assert_eq!(inspected(""), Ok(r#"{"parse":"buffer-too-small"}"#.to_owned()));
+        assert_eq!(inspected(" 7a41500001000000100000001000000000\t"), Ok(r#"{"parse":"invalid-magic"}"#.to_owned()));
+        assert_eq!((inspected("zz"), inspected("123")), (Err("invalid-hex"), Err("invalid-hex")));
     }
 }

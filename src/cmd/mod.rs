@@ -3,18 +3,28 @@
 pub mod decode;
 pub mod encode;
 pub mod inspect;
+#[cfg(feature = "net")]
+pub mod latency;
 pub mod lines;
 pub mod list;
 pub mod report;
 pub mod serialize;
+#[cfg(feature = "net")]
+pub mod serve;
 pub mod worker;
 pub mod zapc;
 
+use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::Command;
 use crate::codec::{self, Codec};
+use crate::measure::progress::tell;
+use crate::result::RunFile;
+use crate::result::store::{self, Folder};
 
 /// What a subcommand ends with (`contracts`: 0 done, 1 something got worse, 2 bad input or usage, 3 failed at run time).
 pub type Outcome = anyhow::Result<ExitCode>;
@@ -35,6 +45,10 @@ pub fn run(command: Command) -> Outcome {
         Command::Decode(args) => decode::run(&args),
         Command::List(args) => list::run(&args),
         Command::Serialize(args) => serialize::run(&args),
+        #[cfg(feature = "net")]
+        Command::Latency(args) => latency::run(&args),
+        #[cfg(feature = "net")]
+        Command::Serve(args) => serve::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Worker => worker::run(),
         Command::Zapc(args) => zapc::run(&args),
@@ -58,7 +72,7 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn finish(outcome: Outcome) -> ExitCode {
     outcome.unwrap_or_else(|error| {
-        eprintln!("votebench: {error:#}");
+        tell(&format_args!("votebench: {error:#}"));
         ExitCode::from(if error.is::<BadInput>() { 2 } else { 3 })
     })
 }
@@ -69,6 +83,37 @@ fn codec_by_name(name: &str) -> anyhow::Result<Box<dyn Codec>> {
         let names: Vec<_> = codec::all().iter().map(|codec| codec.name()).collect();
         BadInput(format!("--codec: there is no codec `{name}`; there are {}", names.join(", "))).into()
     })
+}
+
+/// Saves the run; where its folder cannot take it any more, as on a full disk, beside the system's temporary files.
+fn keep(folder: &Folder, run: &RunFile) -> anyhow::Result<PathBuf> {
+    let error = match store::save(folder, run) {
+        Ok(path) => return Ok(path),
+        Err(error) => error,
+    };
+    let elsewhere = store::create(&std::env::temp_dir().join("votebench-results"))
+        .and_then(|folder| store::save(&folder, run))
+        .map_err(|second| anyhow::anyhow!("{error}; nor could the run be kept elsewhere: {second}"))?;
+    Err(anyhow::anyhow!("{error}; the run is kept in {}", elsewhere.display()))
+}
+
+/// Writes a file whole or leaves it as it was; a device or a pipe takes bytes as they come.
+fn write_whole(file: &Path, text: &str) -> io::Result<()> {
+    match fs::canonicalize(file) {
+        Ok(there) if !there.is_file() => fs::write(there, text),
+        Ok(there) => replace(&there, text),
+        Err(_) => replace(file, text),
+    }
+}
+
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let permissions =
+        fs::metadata(file).map_or_else(|_| fs::Permissions::from_mode(0o666), |there| there.permissions());
+    let mut new = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
+    new.write_all(text.as_bytes())?;
+    new.persist(file).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Prints `text` and ends; a reader that has gone away is no error.

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::{BadInput, Outcome};
+use super::{BadInput, Outcome, print, write_whole};
 use crate::report::readme::BlockError;
-use crate::report::{instructions, readme, serialization, terminal};
+use crate::report::{instructions, latency, readme, serialization, terminal};
 use crate::result::{RunFile, read};
 
 /// The line by which a block says which run it is from.
@@ -41,9 +41,10 @@ struct Block {
     markdown: fn(&RunFile) -> String,
 }
 
-const BLOCKS: [Block; 2] = [
+const BLOCKS: [Block; 3] = [
     Block { name: "serialization", is_in: serialization::is_in, markdown: serialization::markdown },
     Block { name: "instructions", is_in: instructions::is_in, markdown: instructions::markdown },
+    Block { name: "latency", is_in: latency::is_in, markdown: latency::markdown },
 ];
 
 /// Runs the subcommand.
@@ -53,8 +54,7 @@ const BLOCKS: [Block; 2] = [
 pub fn run(args: &Args) -> Outcome {
     if !args.readme {
         let path = args.run.as_deref().ok_or_else(|| BadInput("report: which RUN is meant?".to_owned()))?;
-        println!("{}", terminal::run(&load(path)?));
-        return Ok(ExitCode::SUCCESS);
+        return print(&terminal::run(&load(path)?));
     }
     let name = args.file.display();
     let text = fs::read_to_string(&args.file).map_err(|error| BadInput(format!("{name}: {error}")))?;
@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> Outcome {
             if args.check {
                 unchanged(&text, &new, path, &args.file)?;
             } else {
-                fs::write(&args.file, new).with_context(|| format!("{name} cannot be written"))?;
+                write_whole(&args.file, &new).with_context(|| format!("{name} cannot be written"))?;
             }
         }
     }

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches};
 
-use super::{BadInput, Outcome};
+use super::{BadInput, Outcome, keep, print};
 use crate::codec;
 use crate::measure::pinning;
 use crate::measure::processes::{Programs, Stop};
+use crate::measure::progress::tell;
 use crate::measure::serialization::{self, Options};
 use crate::report;
-use crate::result::RunFile;
-use crate::result::store::{self, Folder};
+use crate::result::store;
 
 /// Measure every codec: encode, open, read and own; time, allocations and bytes.
 #[derive(Debug, Clone, clap::Args)]
@@ -94,24 +94,16 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     let stop = Stop::on_signals().context("cannot watch for signals")?;
     let outcome = serialization::run(&options, programs, &stop, &folder.id);
     let run = outcome.run;
-    println!("{}", report::terminal::serialization(&run));
-    println!("{}", keep(&folder, &run)?.display());
+    // Kept before anything is printed: whoever reads may have gone away.
+    let kept = keep(&folder, &run)?;
+    print(&format!("{}\n{}", report::terminal::serialization(&run), kept.display()))?;
+    if !run.run.complete {
+        tell(&"votebench: the run did not come to its end; what it had is kept");
+    }
     Ok(outcome.failed.map_or(ExitCode::SUCCESS, |reason| {
-        eprintln!("votebench: {reason}");
+        tell(&format_args!("votebench: {reason}"));
         ExitCode::from(3)
     }))
-}
-
-/// Saves the run; where its folder cannot take it any more, as on a full disk, beside the system's temporary files.
-fn keep(folder: &Folder, run: &RunFile) -> anyhow::Result<PathBuf> {
-    let error = match store::save(folder, run) {
-        Ok(path) => return Ok(path),
-        Err(error) => error,
-    };
-    let elsewhere = store::create(&std::env::temp_dir().join("votebench-results"))
-        .and_then(|folder| store::save(&folder, run))
-        .map_err(|second| anyhow::anyhow!("{error}; nor could the run be kept elsewhere: {second}"))?;
-    Err(anyhow::anyhow!("{error}; the run is kept in {}", elsewhere.display()))
 }
 
 /// Parses the flags of this subcommand alone.

@@ -1,5 +1,6 @@
 //! `votebench worker`: one fresh process of a run. Not for people: a driver starts it, with a plan on stdin.
 
+use std::io::BufReader;
 use std::process::ExitCode;
 
 use super::Outcome;
@@ -10,6 +11,6 @@ use crate::measure::worker;
 /// # Errors
 /// Where the plan is not of this build, or the machine refuses.
 pub fn run() -> Outcome {
-    worker::run(std::io::stdin().lock(), std::io::stdout().lock()).map_err(anyhow::Error::msg)?;
+    worker::run(BufReader::new(std::io::stdin()), std::io::stdout()).map_err(anyhow::Error::msg)?;
     Ok(ExitCode::SUCCESS)
 }

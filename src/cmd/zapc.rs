@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::{BadInput, Outcome};
+use super::{BadInput, Outcome, write_whole};
 use crate::zap::{codegen, schema};
 
 /// Compile a ZAP schema to Rust.
@@ -34,6 +34,9 @@ pub fn run(args: &Args) -> Outcome {
         BadInput(format!("{name}:{line}: expected UTF-8, found bytes that are not"))
     })?;
     let schema = schema::parse(&name, &text).map_err(|error| BadInput(error.to_string()))?;
+    if is_same(&args.file, &args.out) {
+        return Err(BadInput(format!("--out: {} is the schema itself", args.out.display())).into());
+    }
     write(&args.out, &codegen::generate(&schema)).with_context(|| format!("cannot write {}", args.out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -53,5 +56,11 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
         stdout.write_all(text.as_bytes())?;
         return stdout.flush();
     }
-    fs::write(file, text)
+    write_whole(file, text)
+}
+
+/// Whether both names lead to one file, by whatever way.
+fn is_same(schema: &Path, out: &Path) -> bool {
+    let there = |path: &Path| fs::canonicalize(path).ok();
+    there(schema).is_some_and(|schema| there(out) == Some(schema))
 }

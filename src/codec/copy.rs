@@ -31,7 +31,7 @@ const MESSAGE_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 
 /// The codec `copy-161`.
 pub(super) struct Copy {
-    buffer: Buffer<0, MESSAGE_BYTES>,
+    buffer: Buffer<8, MESSAGE_BYTES>,
 }
 
 impl Copy {
@@ -87,7 +87,7 @@ fn view(message: &[u8]) -> Result<packed::View<'_>, CodecError> {
     }
 }
 
-/// One pass: every message copied by a call of its own. Chained by three bytes of the copy, as an encoded message is.
+/// One pass: every message copied by a call of its own. Chained as an encoded message is, by a byte of each eight of the copy.
 #[inline(always)]
 fn copy_batch(buffer: &mut [u8], batch: &Batch, pace: Pace) -> Result<(), CodecError> {
     let copy = |message: &[u8]| {

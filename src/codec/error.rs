@@ -71,7 +71,7 @@ constructors! {
     invalid_envelope(envelope: Envelope) = Reason::InvalidEnvelope(envelope);
     /// [`Reason::Malformed`]: what the format's own `parser` gave as its reason.
     malformed(parser: &'static str, reason: impl fmt::Display) =
-        Reason::Malformed(Malformed { parser, reason: reason.to_string() });
+        Reason::Malformed(Malformed { parser, reason: in_one_line(&reason.to_string()) });
 }
 
 impl From<VoteJsonError> for CodecError {
@@ -219,6 +219,12 @@ pub enum Envelope {
     /// A part that every request has is absent.
     #[error("a part of it is missing")]
     Missing,
+}
+
+/// What a library said, without its line breaks and the full stop that follows from ours.
+fn in_one_line(reason: &str) -> String {
+    let words: Vec<_> = reason.split_whitespace().collect();
+    words.join(" ").trim_end_matches('.').to_owned()
 }
 
 /// `bytes` as the fixed array that `field` is, or the error that names it.

@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Une
 
 use super::json::Text;
 use super::{Class, Codec, CodecError, Envelope, Info};
-use crate::vote::json::{self, Body, Parsed};
+use crate::vote::json::{self, AsJson, Body, Parsed};
 use crate::vote::{Digest, Vote};
 
 static INFO: Info = Info {
@@ -22,26 +22,31 @@ static INFO: Info = Info {
     lacks: &[],
 };
 
-const HEAD: &[u8; 22] = b"{\"jsonrpc\":\"2.0\",\"id\":";
+const VERSION: &str = "2.0";
 const METHOD: &str = "vote_submit";
-const MIDDLE: &[u8; 33] = b",\"method\":\"vote_submit\",\"params\":";
+
+/// Bytes of everything around the id and the parameters.
+const AROUND_BYTES: usize = r#"{"jsonrpc":"2.0","id":,"method":"vote_submit","params":}"#.len();
 
 /// The codec `json-rpc`.
 pub(super) struct JsonRpc {
-    id: u64,
-    buffer: Text<{ HEAD.len() + json::MAX_DIGITS + MIDDLE.len() + json::MAX_BYTES + 1 }>,
+    id: i64,
+    buffer: Text<{ AROUND_BYTES + json::MAX_DIGITS + json::MAX_BYTES }>,
 }
 
 impl JsonRpc {
     pub(super) const fn new() -> Self {
-        let mut buffer = [0; _];
-        let mut at = 0;
-        while at < HEAD.len() {
-            buffer[at] = HEAD[at];
-            at += 1;
-        }
-        Self { id: 0, buffer: Text(buffer) }
+        Self { id: 0, buffer: Text([0; _]) }
     }
+}
+
+/// A request, to be written by serde_json. The id is signed because a `u64` is written as a string here.
+#[derive(serde::Serialize)]
+struct Written<'a> {
+    jsonrpc: &'a str,
+    id: i64,
+    method: &'a str,
+    params: AsJson<'a>,
 }
 
 impl Codec for JsonRpc {
@@ -51,18 +56,10 @@ impl Codec for JsonRpc {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        let mut length = HEAD.len();
-        if let Some(place) = self.buffer.0[length..].first_chunk_mut() {
-            length += json::decimal(self.id, place);
-        }
-        self.id = self.id.wrapping_add(1);
-        self.buffer.0[length..][..MIDDLE.len()].copy_from_slice(MIDDLE);
-        length += MIDDLE.len();
-        if let Some(place) = self.buffer.0[length..].first_chunk_mut() {
-            length += json::write(vote, place);
-        }
-        self.buffer.0[length] = b'}';
-        Ok(&self.buffer.0[..=length])
+        let request = Written { jsonrpc: VERSION, id: self.id, method: METHOD, params: AsJson(vote) };
+        self.id = self.id.wrapping_add(1) & i64::MAX;
+        let length = json::write_serialized(&request, &mut self.buffer.0).map_err(json::VoteJsonError::Syntax)?;
+        Ok(&self.buffer.0[..length])
     }
 
     #[inline]
@@ -170,7 +167,7 @@ impl<'de> Visitor<'de> for Parts<'_, 'de> {
             request.seen |= 1 << part as u8;
             let problem = &mut request.problem;
             match part {
-                Part::Version => map.next_value_seed(Known { text: "2.0", envelope: Envelope::Version, problem })?,
+                Part::Version => map.next_value_seed(Known { text: VERSION, envelope: Envelope::Version, problem })?,
                 Part::Id => map.next_value_seed(Id { problem })?,
                 Part::Method => map.next_value_seed(Known { text: METHOD, envelope: Envelope::Method, problem })?,
                 Part::Params => map.next_value_seed(Body { vote: &mut request.vote, list: true })?,
@@ -353,7 +350,7 @@ mod tests {
             let expected = request("\"2.0\"", &id.to_string(), "\"vote_submit\"", &canonical());
             assert_eq!(std::str::from_utf8(message).unwrap(), expected);
         }
-        codec.id = u64::MAX;
+        codec.id = i64::MAX;
         let longest = Vote { round: u64::MAX, timestamp: u64::MAX, vote_type: u8::MAX, ..Vote::default() };
         let message = codec.encode(&longest).unwrap().to_vec();
         assert_eq!(codec.own(&message), Ok(longest));

@@ -27,6 +27,7 @@ mod protobuf_bytes;
 mod protobuf_mux;
 mod quic_raw;
 mod zap;
+mod zap_builder;
 
 pub use batch::{Batch, Pace};
 pub use error::{CodecError, Envelope, Malformed};
@@ -227,7 +228,8 @@ pub fn all() -> Vec<Box<dyn Codec>> {
         Box::new(quic_raw::QuicRaw::new()),
         Box::new(protobuf_mux::ProtobufMux::new()),
         Box::new(json_rpc::JsonRpc::new()),
-        Box::new(json::Json::new()),
+        Box::new(json::Json::<false>::new()),
+        Box::new(zap_builder::ZapBuilder::new()),
         Box::new(flatbuffers::Flatbuffers::<false>::new()),
         Box::new(flatbuffers_one_struct::OneStruct::<true>::new()),
         Box::new(flatbuffers_one_struct::OneStruct::<false>::new()),
@@ -236,15 +238,16 @@ pub fn all() -> Vec<Box<dyn Codec>> {
         Box::new(capnp_words::Words::new()),
         Box::new(capnp_packed::Packed::new()),
         Box::new(protobuf_bytes::ProtobufBytes::new()),
+        Box::new(json::Json::<true>::new()),
         Box::new(copy::Copy::new()),
         Box::new(packed::Packed::new()),
         Box::new(context::Bincode::new()),
-        Box::new(context::Borsh::default()),
-        Box::new(context::Bcs::default()),
+        Box::new(context::Borsh::new()),
+        Box::new(context::Bcs::new()),
         Box::new(context::Postcard::new()),
         Box::new(context::Rkyv::new()),
         Box::new(context::Ssz::default()),
-        Box::new(context::Scale::default()),
+        Box::new(context::Scale::new()),
     ]
 }
 

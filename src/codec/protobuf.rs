@@ -173,6 +173,29 @@ pub(super) fn vote(message: &vote_proto::Vote) -> Result<Vote, CodecError> {
     })
 }
 
+impl TryFrom<&vote_proto::Vote> for Vote {
+    type Error = CodecError;
+
+    /// The vote of a message that a protobuf library has parsed, every field checked.
+    fn try_from(message: &vote_proto::Vote) -> Result<Self, CodecError> {
+        vote(message)
+    }
+}
+
+impl From<&Vote> for vote_proto::Vote {
+    /// A message of its own, for a library that wants to write it itself.
+    fn from(vote: &Vote) -> Self {
+        Self {
+            round: vote.round,
+            block_hash: vote.block_hash.to_vec(),
+            voter_id: vote.voter_id.to_vec(),
+            signature: vote.signature.to_vec(),
+            timestamp: vote.timestamp,
+            vote_type: u32::from(vote.vote_type),
+        }
+    }
+}
+
 #[inline]
 pub(super) fn vote_type(value: u32) -> Result<u8, CodecError> {
     u8::try_from(value).map_err(|_| CodecError::out_of_range(Field::VoteType))

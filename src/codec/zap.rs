@@ -22,7 +22,8 @@ static INFO: Info = Info {
     name: "zap",
     class: Class::Row,
     crates: &[],
-    summary: "16-byte header and one object of 145 bytes, all fields inline; one check for the whole fixed section",
+    summary: "16-byte header and one object of 145 bytes, all fields inline, by the generated fixed-size writer; one check for the \
+              whole fixed section",
     lead: 4,
     lacks: &[],
 };

@@ -1,8 +1,10 @@
 //! Counting allocations. Owns the counting allocator's type and its counters; only the program `votebench-count` makes it
-//! the global allocator, and there every thread counts for itself.
+//! the global allocator, and there every thread counts for itself, and all but the [exempt](exempt_this_thread) ones count
+//! for the process too.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Heap traffic of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,12 +25,27 @@ impl Count {
 
 thread_local! {
     static COUNT: Cell<Count> = const { Cell::new(Count { allocations: 0, bytes: 0 }) };
+    static EXEMPT: Cell<bool> = const { Cell::new(false) };
 }
+
+static PROCESS_ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static PROCESS_BYTES: AtomicU64 = AtomicU64::new(0);
 
 /// This thread's heap traffic so far; all zero where [`Counting`] is not the global allocator.
 #[must_use]
 pub fn count() -> Count {
     COUNT.get()
+}
+
+/// The process's heap traffic so far, that of exempt threads apart; all zero where [`Counting`] is not the global allocator.
+#[must_use]
+pub fn process_count() -> Count {
+    Count { allocations: PROCESS_ALLOCATIONS.load(Ordering::Relaxed), bytes: PROCESS_BYTES.load(Ordering::Relaxed) }
+}
+
+/// From here on the calling thread counts for itself alone: it takes the figures and is no part of what they are about.
+pub fn exempt_this_thread() {
+    EXEMPT.set(true);
 }
 
 /// Whether [`Counting`] is this program's allocator, found out by allocating.
@@ -49,6 +66,10 @@ fn note(bytes: usize) {
         let Count { allocations, bytes: sum } = cell.get();
         cell.set(Count { allocations: allocations + 1, bytes: sum + bytes as u64 });
     });
+    if !EXEMPT.try_with(Cell::get).unwrap_or(true) {
+        PROCESS_ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        PROCESS_BYTES.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
 }
 
 #[expect(unsafe_code, reason = "an allocator cannot be written without")]

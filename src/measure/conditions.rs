@@ -35,8 +35,10 @@ pub fn is_disturbed(foreign_share: f64, steal_share: f64) -> bool {
     foreign_share > FOREIGN_LIMIT || steal_share > STEAL_LIMIT
 }
 
-/// Waits for a quiet machine and says so through `say`. Gives how long it waited, and why the machine is unfit if it is.
-pub fn wait_until_fit(stop: &Stop, say: &mut dyn FnMut(&str)) -> (Duration, Option<String>) {
+/// Waits for a quiet machine and says so through `say`; one look is enough where it is going to be measured `anyway`. Gives
+/// how long it waited, and why the machine is unfit if it is.
+pub fn wait_until_fit(anyway: bool, stop: &Stop, say: &mut dyn FnMut(&str)) -> (Duration, Option<String>) {
+    let patience = if anyway { Duration::ZERO } else { PATIENCE };
     let start = Instant::now();
     let mut told = false;
     loop {
@@ -46,11 +48,14 @@ pub fn wait_until_fit(stop: &Stop, say: &mut dyn FnMut(&str)) -> (Duration, Opti
             std::thread::sleep(Duration::from_millis(100));
         }
         let load = Sample::take(std::process::id()).since(&before);
-        if load.foreign_share < FOREIGN_LIMIT || stop.is_set() {
+        if load.foreign_share < FOREIGN_LIMIT {
             return (start.elapsed(), None);
         }
-        if start.elapsed() + QUIET > PATIENCE {
-            return (start.elapsed(), Some(unfit(&load)));
+        if stop.is_set() {
+            return (start.elapsed(), Some("the run was ended while it waited for a quiet machine".to_owned()));
+        }
+        if start.elapsed() + QUIET > patience {
+            return (start.elapsed(), Some(unfit(&load, start.elapsed())));
         }
         if !told {
             told = true;
@@ -63,9 +68,9 @@ pub fn wait_until_fit(stop: &Stop, say: &mut dyn FnMut(&str)) -> (Duration, Opti
     }
 }
 
-fn unfit(load: &Load) -> String {
-    let (share, patience) = (100.0 * load.foreign_share, PATIENCE.as_secs());
-    format!("other processes used {share:.1} % of the machine's CPU time, and no quiet moment came in {patience} s")
+fn unfit(load: &Load, waited: Duration) -> String {
+    let (share, waited) = (100.0 * load.foreign_share, waited.as_secs());
+    format!("other processes used {share:.1} % of the machine's CPU time, and no quiet moment came in {waited} s")
 }
 
 /// The machine around a run, from before its first figure to after its last.

@@ -14,17 +14,41 @@
 //! | [`instructions`] | instructions per operation, from what callgrind counted |
 //! | [`records`] | from a session's figures to the records of a results file |
 //! | [`serialization`] | the driver of the serialization suite |
+//! | `account` | what a process has spent: CPU, switches, system calls, memory (feature `net`, as all that follow) |
+//! | `server` | one fresh process: the server of one protocol |
+//! | `client` | one fresh process: its client, in a closed loop |
+//! | `socket_pair` | what one message costs the kernel |
+//! | `tail` | how many separate stalls a percentile rests on |
+//! | `pair` | a server and its client, from start to end |
+//! | `latency` | the driver of the latency suite |
+//! | `latency_records` | its figures as the records of a results file |
 
+#[cfg(feature = "net")]
+pub mod account;
 pub mod allocations;
+#[cfg(feature = "net")]
+pub mod client;
 pub mod conditions;
 pub mod hiccup;
 pub mod instructions;
+#[cfg(feature = "net")]
+pub mod latency;
+#[cfg(feature = "net")]
+pub mod latency_records;
 pub mod machine_load;
+#[cfg(feature = "net")]
+pub mod pair;
 pub mod pinning;
 pub mod processes;
 pub mod progress;
 pub mod records;
 pub mod serialization;
+#[cfg(feature = "net")]
+pub mod server;
 pub mod session;
+#[cfg(feature = "net")]
+pub mod socket_pair;
+#[cfg(feature = "net")]
+pub mod tail;
 pub mod worker;
 pub mod workload;

@@ -1,12 +1,18 @@
 //! Progress on stderr: a bar on a terminal, elsewhere a plain line at most every ten seconds.
 
-use std::io::IsTerminal;
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// How often a plain line is written.
 const EVERY: Duration = Duration::from_secs(10);
+
+/// A line on stderr. Where nobody can read it, as on a full disk, it is lost, and nothing else is.
+pub fn tell(sentence: &dyn Display) {
+    let _ = writeln!(std::io::stderr(), "{sentence}");
+}
 
 /// How far a run has come.
 #[derive(Debug)]
@@ -42,7 +48,8 @@ impl Progress {
             bar.inc(1);
         } else if self.done == self.steps || self.spoke.elapsed() >= EVERY {
             self.spoke = Instant::now();
-            eprintln!("{}: {} of {}, {} s", self.what, self.done, self.steps, self.started.elapsed().as_secs());
+            let elapsed = self.started.elapsed().as_secs();
+            tell(&format_args!("{}: {} of {}, {elapsed} s", self.what, self.done, self.steps));
         }
     }
 
@@ -50,7 +57,7 @@ impl Progress {
     pub fn say(&self, sentence: &str) {
         match &self.bar {
             Some(bar) => bar.println(sentence),
-            None => eprintln!("{sentence}"),
+            None => tell(&sentence),
         }
     }
 }

@@ -176,7 +176,8 @@ impl Rates<'_> {
 
     /// The disturbed rounds as the statistics take them. Where a run was forced on an unfit machine they are kept.
     fn dropped(&self) -> Vec<Vec<bool>> {
-        if self.conditions.dropped.is_empty() {
+        let forced = self.conditions.forced == Some(true) && !self.conditions.fit;
+        if forced || self.conditions.dropped.is_empty() {
             return Vec::new();
         }
         let mark = |rounds: &Vec<super::session::Round>| rounds.iter().map(|round| round.disturbed).collect();

@@ -9,7 +9,7 @@ use time::format_description::well_known::Rfc3339;
 use super::conditions::{Findings, Watch, wait_until_fit};
 use super::pinning;
 use super::processes::{Programs, Stop};
-use super::progress::Progress;
+use super::progress::{Progress, tell};
 use super::records;
 use super::session::{Design, Session};
 use super::worker::{Candidate, SIGNATURE};
@@ -66,7 +66,7 @@ pub fn run(options: &Options, programs: &Programs, stop: &Stop, id: &str) -> Out
     let (waited, unfit) = if stop.is_set() {
         (Duration::ZERO, None)
     } else {
-        wait_until_fit(stop, &mut |sentence| eprintln!("{sentence}"))
+        wait_until_fit(options.force, stop, &mut |sentence| tell(&sentence))
     };
     let refused = unfit.clone().filter(|_| !options.force);
     if refused.is_none() && !stop.is_set() {

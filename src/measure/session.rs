@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::conditions::is_disturbed;
 use super::processes::{self, Ended, Programs, Stop};
 use super::progress::Progress;
-use super::worker::{Candidate, Event, Plan, Task, build};
+use super::worker::{Candidate, Event, Job, Plan, Task, build};
 use crate::vote::corpus;
 
 /// Messages that allocations are counted over.
@@ -104,7 +104,7 @@ impl Session {
         for candidate in &mut plan.candidates {
             candidate.votes = candidate.votes.min(COUNT_VOTES);
         }
-        let ended = processes::run(&programs.counting, &plan, stop, &mut |event| match event {
+        let ended = processes::run(&programs.counting, &Job::Serialization(plan), stop, &mut |event| match event {
             Event::Counted { candidate, window, allocations, bytes } => {
                 self.counted.insert(candidate, Counted { window, allocations, bytes });
             }
@@ -127,7 +127,7 @@ impl Session {
             let passes = self.passes.clone();
             let plan = plan(design, Task::Rounds { rounds: design.rounds, order_seed, passes });
             let mut rounds = Vec::with_capacity(design.rounds);
-            let ended = processes::run(&programs.plain, &plan, stop, &mut |event| match event {
+            let ended = processes::run(&programs.plain, &Job::Serialization(plan), stop, &mut |event| match event {
                 Event::Round { ns_per_op, foreign_share, steal_share } => {
                     rounds.push(Round { ns_per_op, disturbed: is_disturbed(foreign_share, steal_share) });
                     progress.step();
@@ -144,7 +144,7 @@ impl Session {
     fn calibrate(&mut self, design: &Design, programs: &Programs, stop: &Stop) {
         self.passes = vec![1; design.candidates.len()];
         let plan = plan(design, Task::Calibrate { slice_ns: design.slice_ns });
-        let ended = processes::run(&programs.plain, &plan, stop, &mut |event| match event {
+        let ended = processes::run(&programs.plain, &Job::Serialization(plan), stop, &mut |event| match event {
             Event::Calibrated { candidate, passes } => self.passes[candidate] = passes,
             other => note_failure(&mut self.failed, other),
         });

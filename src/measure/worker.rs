@@ -19,10 +19,27 @@ use super::workload::{Cell, CodecWorkload, SignatureWorkload, Workload};
 use crate::codec::{self, Model, Pace};
 use crate::vote::corpus;
 
+/// How much longer than asked a slice is made, so that it is long enough in a faster process, too.
+const SPARE: f64 = 1.25;
+
 /// The protocol name of the row that verifies a signature.
 pub const SIGNATURE: &str = "ed25519-verify";
 
-/// What a worker is to do; one JSON document on its stdin.
+/// What a worker is started for; the first line on its stdin, as JSON.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Job {
+    /// Rounds of the serialization suite.
+    Serialization(Plan),
+    /// The server of one protocol.
+    #[cfg(feature = "net")]
+    Serve(super::server::ServePlan),
+    /// The client of one protocol, in a closed loop.
+    #[cfg(feature = "net")]
+    Exchange(super::client::ExchangePlan),
+}
+
+/// What a worker of the serialization suite is to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
     /// The build that the driver is of; a worker of another build refuses.
@@ -72,7 +89,7 @@ pub enum Task {
     },
     /// Count allocations over so many messages.
     Count {
-        /// The window; a multiple of every candidate's votes.
+        /// The window; what is counted over is the largest multiple of a candidate's votes that fits.
         messages: u64,
     },
 }
@@ -124,21 +141,48 @@ pub fn build() -> String {
     format!("{} {} {}", source.version, source.commit, source.profile)
 }
 
-/// Reads a plan from `input` and carries it out, an [`Event`] a line on `output`.
+/// Reads a job from the first line of `input` and does it, an event a line on `output`.
 ///
 /// # Errors
-/// A sentence, where the plan makes no sense to this build or the machine refuses the core.
-pub fn run(mut input: impl BufRead, output: impl Write) -> Result<(), String> {
+/// A sentence, where the job makes no sense to this build or the machine refuses it.
+pub fn run(mut input: impl BufRead + Send + 'static, output: impl Write + Send) -> Result<(), String> {
     let mut text = String::new();
-    input.read_to_string(&mut text).map_err(|error| format!("the plan cannot be read: {error}"))?;
-    let plan: Plan = serde_json::from_str(&text).map_err(|error| format!("the plan makes no sense: {error}"))?;
-    if plan.build != build() {
-        return Err(format!("this program is of the build {}, its driver of {}", build(), plan.build));
+    input.read_line(&mut text).map_err(|error| format!("the job cannot be read: {error}"))?;
+    match serde_json::from_str(&text).map_err(|error| format!("the job makes no sense: {error}"))? {
+        Job::Serialization(plan) => {
+            accept(&plan.build, plan.core)?;
+            Bench::new(&plan, output).carry_out()
+        }
+        #[cfg(feature = "net")]
+        Job::Serve(plan) => {
+            accept(&plan.build, plan.core)?;
+            super::server::run(plan, input, output)
+        }
+        #[cfg(feature = "net")]
+        Job::Exchange(plan) => {
+            accept(&plan.build, plan.core)?;
+            super::client::run(plan, input, output)
+        }
     }
-    if let Some(core) = plan.core {
-        pinning::pin(core).map_err(|error| format!("cannot run on core {core}: {error}"))?;
+}
+
+/// Checks that the driver is of this build, and pins this process.
+fn accept(theirs: &str, core: Option<usize>) -> Result<(), String> {
+    if theirs != build() {
+        return Err(format!("this program is of the build {}, its driver of {theirs}", build()));
     }
-    Bench::new(&plan, output).carry_out()
+    core.map_or(Ok(()), |core| pinning::pin(core).map_err(|error| format!("cannot run on core {core}: {error}")))
+}
+
+/// Writes `event` as a line for the driver, at once.
+///
+/// # Errors
+/// Where the driver is gone.
+pub fn say<E: Serialize>(output: &mut impl Write, event: &E) -> Result<(), String> {
+    let mut line = serde_json::to_string(event).map_err(|error| error.to_string())?;
+    line.push('\n');
+    let written = output.write_all(line.as_bytes()).and_then(|()| output.flush());
+    written.map_err(|error| format!("the driver does not listen any more: {error}"))
 }
 
 /// The candidates of one plan, and the workloads that they share.
@@ -186,17 +230,25 @@ impl<'p, W: Write> Bench<'p, W> {
     }
 
     fn calibrate(&mut self, slice: Duration) -> Result<(), String> {
-        for candidate in 0..self.plan.candidates.len() {
-            // The fastest of three: a disturbed calibration would make every later slice too short.
-            let mut passes = 1;
-            while let Some(elapsed) = self.slice(candidate, passes, 3)? {
-                if elapsed >= slice {
-                    self.say(&Event::Calibrated { candidate, passes })?;
-                    break;
+        let mut passes = vec![1; self.plan.candidates.len()];
+        // Twice over all of them, and each time the fastest of three: a slow moment would make every later slice too short.
+        for _ in 0..2 {
+            for (candidate, passes) in passes.iter_mut().enumerate() {
+                while let Some(elapsed) = self.slice(candidate, *passes, 3)? {
+                    let wanted = slice.mul_f64(SPARE);
+                    if elapsed >= wanted {
+                        break;
+                    }
+                    let factor = wanted.as_secs_f64() / elapsed.as_secs_f64().max(1e-9);
+                    *passes = scaled(*passes, factor).max(*passes + 1);
                 }
-                let factor = slice.as_secs_f64() / elapsed.as_secs_f64().max(1e-9);
-                passes = scaled(passes, factor * 1.1).max(passes + 1);
             }
+        }
+        for (candidate, passes) in passes.into_iter().enumerate() {
+            if self.failed[candidate] {
+                continue;
+            }
+            self.say(&Event::Calibrated { candidate, passes })?;
         }
         Ok(())
     }
@@ -295,12 +347,7 @@ impl<'p, W: Write> Bench<'p, W> {
     }
 
     fn say(&mut self, event: &Event) -> Result<(), String> {
-        let mut line = serde_json::to_string(event).map_err(|error| error.to_string())?;
-        line.push('\n');
-        self.output
-            .write_all(line.as_bytes())
-            .and_then(|()| self.output.flush())
-            .map_err(|error| format!("the driver does not listen any more: {error}"))
+        say(&mut self.output, event)
     }
 }
 
@@ -311,7 +358,7 @@ fn cell(candidate: &Candidate) -> Cell {
 }
 
 /// Fisher-Yates; the bias of a 64-bit remainder is below 2^-50 for any list that fits in memory here.
-fn shuffle(order: &mut [usize], random: &mut ChaCha8Rng) {
+pub fn shuffle<T>(order: &mut [T], random: &mut ChaCha8Rng) {
     for last in (1..order.len()).rev() {
         let pick = random.next_u64() % (last as u64 + 1);
         order.swap(last, usize::try_from(pick).unwrap_or(last));
@@ -354,7 +401,8 @@ mod tests {
 
     fn answers(plan: &Plan) -> Result<Vec<Event>, String> {
         let mut output = Vec::new();
-        run(serde_json::to_string(plan).unwrap().as_bytes(), &mut output)?;
+        let job = serde_json::to_vec(&Job::Serialization(plan.clone())).unwrap();
+        run(std::io::Cursor::new(job), &mut output)?;
         Ok(String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect())
     }
 

@@ -121,8 +121,7 @@ fn disagreements(run: &RunFile) -> Option<String> {
     }
     (!rows.is_empty()).then(|| {
         format!(
-            "More than one instruction apart at batch 1 and batch 1,024, because something is paid once a batch or not by \
-             every message: {}.",
+            "More than one instruction apart at batch 1 and batch 1,024 (paid once a batch, or not by every message alike): {}.",
             rows.join("; ")
         )
     })

@@ -10,6 +10,9 @@ pub enum BlockError {
     /// The closing marker is absent behind the opening one.
     #[error("<!-- votebench:{0} --> is not closed by <!-- /votebench:{0} -->")]
     NoClosing(String),
+    /// Another block's marker stands inside.
+    #[error("<!-- votebench:{0} --> holds another block's marker")]
+    Interleaved(String),
     /// The opening marker stands there twice.
     #[error("<!-- votebench:{0} --> stands there twice")]
     Twice(String),
@@ -39,7 +42,11 @@ fn part<'a>(text: &'a str, name: &str) -> Result<(&'a str, &'a str, &'a str), Bl
     if text[start..].contains(&opening) {
         return Err(BlockError::Twice(name.to_owned()));
     }
-    Ok((&text[..start], &text[start..end], &text[end..]))
+    let inside = &text[start..end];
+    if ["<!-- votebench:", "<!-- /votebench:"].iter().any(|marker| inside.contains(marker)) {
+        return Err(BlockError::Interleaved(name.to_owned()));
+    }
+    Ok((&text[..start], inside, &text[end..]))
 }
 
 #[cfg(test)]
@@ -61,5 +68,7 @@ mod tests {
         assert_eq!(replace(TEXT, "y", ""), Err(BlockError::NoOpening("y".to_owned())));
         assert_eq!(replace("<!-- votebench:x -->", "x", ""), Err(BlockError::NoClosing("x".to_owned())));
         assert_eq!(replace(&TEXT.repeat(2), "x", ""), Err(BlockError::Twice("x".to_owned())));
+        let interleaved = TEXT.replace("old", "<!-- votebench:y -->");
+        assert_eq!(replace(&interleaved, "x", ""), Err(BlockError::Interleaved("x".to_owned())));
     }
 }

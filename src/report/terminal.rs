@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
 
 use super::table::Table;
-use super::{instructions, serialization};
+use super::{instructions, latency as latency_tables, serialization};
 use crate::result::RunFile;
 
 /// The serialization suite's tables, with what they were measured on above them.
@@ -14,12 +14,23 @@ pub fn serialization(run: &RunFile) -> String {
     parts.join("\n\n")
 }
 
+/// The latency suite's tables, with what they were measured on above them.
+#[must_use]
+pub fn latency(run: &RunFile) -> String {
+    let mut parts = vec![latency_tables::provenance(run)];
+    parts.extend(latency_tables::tables(run).iter().map(grid));
+    parts.join("\n\n")
+}
+
 /// Every table that the run has figures for.
 #[must_use]
 pub fn run(run: &RunFile) -> String {
     let mut parts = Vec::new();
     if instructions::is_in(run) {
         parts.extend([instructions::provenance(run), grid(&instructions::table(run))]);
+    }
+    if latency_tables::is_in(run) {
+        parts.push(latency(run));
     }
     // A run without any figure still says which it is.
     if parts.is_empty() || serialization::is_in(run) {

@@ -3,6 +3,7 @@
 //! | module | owns |
 //! | --- | --- |
 //! | [`record`] | the shape of a results file |
+//! | [`histogram`] | the text form of a distribution
 //! | [`measurement`] | the builders of its measurements |
 //! | [`verdict`] | what is said of a row against another |
 //! | [`conditions`] | what else the machine did |
@@ -16,6 +17,7 @@
 pub mod check;
 pub mod conditions;
 pub mod error;
+pub mod histogram;
 pub mod machine;
 pub mod measurement;
 pub mod read;

@@ -5,3 +5,6 @@
 #[allow(warnings, unsafe_code, clippy::all, clippy::pedantic)]
 #[rustfmt::skip]
 pub mod generated;
+
+#[cfg(feature = "net")]
+pub mod tonic_codec;

@@ -28,17 +28,22 @@ const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// The cipher that two ends of this program agree on, as results record it.
 pub(super) const CIPHER: (&str, &str) = ("cipher", "TLS 1.3, AES-128-GCM (ring)");
 
-/// The identity that the user gave, or one made now: a self-signed certificate of an ECDSA key on P-256.
+/// An identity made now: a self-signed certificate of an ECDSA key on P-256, for this machine's own names.
+///
+/// # Errors
+/// Where no key can be made.
+pub fn self_signed() -> Result<Identity, TransportError> {
+    let rcgen::CertifiedKey { cert, signing_key } =
+        rcgen::generate_simple_self_signed(NAMES.map(str::to_owned)).map_err(refused)?;
+    Ok(Identity { certificate_pem: cert.pem(), key_pem: signing_key.serialize_pem() })
+}
+
+/// The identity that the user gave, or one made now.
 ///
 /// # Errors
 /// Where no key can be made.
 pub(super) fn identity(config: &ServerConfig) -> Result<Identity, TransportError> {
-    if let Some(identity) = &config.identity {
-        return Ok(identity.clone());
-    }
-    let rcgen::CertifiedKey { cert, signing_key } =
-        rcgen::generate_simple_self_signed(NAMES.map(str::to_owned)).map_err(refused)?;
-    Ok(Identity { certificate_pem: cert.pem(), key_pem: signing_key.serialize_pem() })
+    config.identity.clone().map_or_else(self_signed, Ok)
 }
 
 /// The server's configuration: its certificate is shown to everybody, and nobody is asked for one.

@@ -1,5 +1,6 @@
 //! What a server and a client are set up with, whichever stack it is.
 
+use std::io::Write;
 use std::time::Duration;
 
 use super::{Address, Payload, Wait};
@@ -97,7 +98,8 @@ impl Log {
     /// Says that `stack` closed the connection, stream or call from `peer`, and why.
     pub fn closed(self, stack: &str, peer: &dyn std::fmt::Display, reason: &dyn std::fmt::Display) {
         if self == Self::Stderr {
-            eprintln!("votebench: {stack}: {peer}: {reason}");
+            // Where nobody can read it, as on a full disk, the line is lost, and nothing else is.
+            let _ = writeln!(std::io::stderr(), "votebench: {stack}: {peer}: {reason}");
         }
     }
 }

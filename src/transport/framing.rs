@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn whatever_the_pieces_the_messages_are_the_same() {
-        let messages: Vec<Vec<u8>> = (1..400_usize).map(|n| vec![n as u8; n * 7 % 3_000 + 1]).collect();
+        let messages: Vec<Vec<u8>> = (1..=255_u8).map(|n| vec![n; usize::from(n) * 70 % 3_000 + 1]).collect();
         let mut output = Output::default();
         for message in &messages {
             output.push(message).unwrap();

@@ -10,10 +10,12 @@
 //! | [`framing`] | 4-byte length prefixes over any byte stream, for client and server |
 //! | [`config`] | what a server and a client are set up with |
 //! | [`address`] | where a server listens |
+//! | [`certificate`] | the certificate that a server shows and a client checks |
 //! | [`wait`] | runtimes that sleep in the kernel, and runtimes that never park |
 //! | [`traffic`] | what a connection's socket has carried |
 
 pub mod address;
+pub mod certificate;
 pub mod config;
 pub mod error;
 pub mod framing;
@@ -21,9 +23,19 @@ pub mod payload;
 pub mod traffic;
 pub mod wait;
 
-mod certificate;
+mod grpc;
+mod grpc_server;
+mod grpc_stream;
+mod jsonrpc_client;
+mod jsonrpc_http;
+mod jsonrpc_server;
+mod jsonrpc_ws;
 mod listener;
 mod memory;
+mod mux;
+mod mux_connection;
+mod mux_socket;
+mod mux_stream;
 mod quic;
 mod quic_datagram;
 mod quic_endpoint;
@@ -32,6 +44,7 @@ mod quic_socket;
 mod quic_stream;
 mod tcp;
 mod tcp_blocking;
+mod tcp_uring;
 mod tls;
 mod uds;
 
@@ -187,8 +200,15 @@ registry! {
     quic::Quic,
     quic_stream::QuicStream,
     quic_datagram::QuicDatagram,
+    mux::Mux,
+    mux_stream::MuxStream,
+    grpc::Grpc,
+    grpc_stream::GrpcStream,
+    jsonrpc_http::JsonRpcHttp,
+    jsonrpc_ws::JsonRpcWs,
     memory::Memory,
     tcp_blocking::TcpBlocking,
+    tcp_uring::TcpUring,
 }
 
 /// What the stack of that name says of itself.

@@ -60,7 +60,7 @@ impl Transport for TcpBlocking {
 }
 
 /// Takes a connection from the runtime.
-fn blocking(stream: tokio::net::TcpStream, wait: Wait) -> io::Result<TcpStream> {
+pub(super) fn blocking(stream: tokio::net::TcpStream, wait: Wait) -> io::Result<TcpStream> {
     let stream = stream.into_std()?;
     stream.set_nonblocking(wait == Wait::Poll)?;
     Ok(stream)
@@ -137,26 +137,37 @@ impl Server for BlockingServer {
         listener::address_of(&self.listener)
     }
 
-    /// The runtime accepts; each connection goes to a thread of its own, and is shut down, which ends the thread, when the
-    /// server stops.
     async fn serve(self, shutdown: CancellationToken) -> Result<(), TransportError> {
-        let Self { listener, config } = self;
-        listener::serve(TcpBlocking::INFO.name, listener, shutdown, config.log, move |stream, peer| {
-            let config = config.clone();
-            async move {
-                let stream = blocking(stream, config.wait)?;
-                let _closes = Closes(stream.try_clone()?);
-                let (sender, ended) = tokio::sync::oneshot::channel();
-                let serving = move || {
-                    // Nobody listens any more where the server has stopped.
-                    let _ = sender.send(serve_blocking(stream, &config));
-                };
-                std::thread::Builder::new().name(name(peer)).spawn(serving)?;
-                ended.await.unwrap_or(Ok(()))
-            }
-        })
-        .await
+        let wait = self.config.wait;
+        serve_on_threads(TcpBlocking::INFO.name, self.listener, self.config, wait, shutdown, serve_blocking).await
     }
+}
+
+/// The runtime accepts; each connection goes to a thread of its own, with a socket that waits as `wait` says, and is shut
+/// down, which ends the thread, when the server stops.
+pub(super) async fn serve_on_threads(
+    stack: &'static str,
+    listener: TcpListener,
+    config: ServerConfig,
+    wait: Wait,
+    shutdown: CancellationToken,
+    serve: fn(TcpStream, &ServerConfig) -> Result<(), TransportError>,
+) -> Result<(), TransportError> {
+    listener::serve(stack, listener, shutdown, config.log, move |stream, peer| {
+        let config = config.clone();
+        async move {
+            let stream = blocking(stream, wait)?;
+            let _closes = Closes(stream.try_clone()?);
+            let (sender, ended) = tokio::sync::oneshot::channel();
+            let serving = move || {
+                // Nobody listens any more where the server has stopped.
+                let _ = sender.send(serve(stream, &config));
+            };
+            std::thread::Builder::new().name(name(peer)).spawn(serving)?;
+            ended.await.unwrap_or(Ok(()))
+        }
+    })
+    .await
 }
 
 fn name(peer: SocketAddr) -> String {

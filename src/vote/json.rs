@@ -16,12 +16,14 @@
 
 mod integer;
 mod read;
+mod serialize;
 mod write;
 
 pub use read::Parsed;
 pub(crate) use read::{Body, parse_all};
+pub(crate) use serialize::{AsJson, write_serialized};
+pub(crate) use write::MAX_DIGITS;
 pub use write::{MAX_BYTES, write};
-pub(crate) use write::{MAX_DIGITS, decimal};
 
 use super::{Field, Vote};
 
@@ -66,6 +68,19 @@ pub enum VoteJsonError {
 pub fn parse(text: &[u8]) -> Result<Vote, VoteJsonError> {
     let mut parsed = Parsed::default();
     parsed.parse(text)?;
+    parsed.vote()
+}
+
+/// Reads one vote that is the parameters of a call: an object, or a list of its six values in the vote's order.
+///
+/// # Errors
+/// Where `text` is not exactly one vote.
+pub fn parse_parameters(text: &[u8]) -> Result<Vote, VoteJsonError> {
+    let mut parsed = Parsed::default();
+    if let Err(error) = parse_all(text, Body { vote: &mut parsed, list: true }) {
+        return Err(parsed.error(error));
+    }
+    parsed.complete()?;
     parsed.vote()
 }
 

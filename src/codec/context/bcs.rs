@@ -7,9 +7,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::codec::buffer::Buffer;
 use crate::codec::error::fixed;
 use crate::codec::{Class, Codec, CodecError, Info};
-use crate::vote::{Digest, Field, Vote};
+use crate::vote::{Digest, Field, PAYLOAD_BYTES, Vote};
 
 static INFO: Info = Info {
     name: "bcs",
@@ -20,10 +21,18 @@ static INFO: Info = Info {
     lacks: &[],
 };
 
+/// Three lengths of one byte, and the vote.
+const MESSAGE_BYTES: usize = 3 + PAYLOAD_BYTES;
+
 /// The codec `bcs`.
-#[derive(Default)]
 pub(in crate::codec) struct Bcs {
-    buffer: Vec<u8>,
+    buffer: Buffer<8, MESSAGE_BYTES>,
+}
+
+impl Bcs {
+    pub(in crate::codec) const fn new() -> Self {
+        Self { buffer: Buffer::new() }
+    }
 }
 
 impl Codec for Bcs {
@@ -33,9 +42,8 @@ impl Codec for Bcs {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        self.buffer.clear();
-        bcs::serialize_into(&mut self.buffer, &Message::from(vote)).map_err(refused)?;
-        Ok(&self.buffer)
+        bcs::serialize_into(&mut &mut self.buffer.message[..], &Message::from(vote)).map_err(refused)?;
+        Ok(&self.buffer.message)
     }
 
     #[inline]
@@ -122,7 +130,7 @@ mod tests {
                     _ => &mut message.signature,
                 } = &bytes[..actual];
                 let message = bcs::to_bytes(&message).unwrap();
-                assert_eq!(Bcs::default().own(&message), Err(CodecError::wrong_length(field, actual)));
+                assert_eq!(Bcs::new().own(&message), Err(CodecError::wrong_length(field, actual)));
             }
         }
     }

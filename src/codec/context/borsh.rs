@@ -3,10 +3,13 @@
 //!
 //! Choices for fairness: `to_writer` into a kept vector, arrays on reading; nothing is allocated in the steady state.
 
+use std::hint::black_box;
+
 use borsh::{BorshDeserialize, BorshSerialize};
 
+use crate::codec::buffer::Buffer;
 use crate::codec::{Class, Codec, CodecError, Info};
-use crate::vote::{Digest, Vote};
+use crate::vote::{Digest, PAYLOAD_BYTES, Vote};
 
 static INFO: Info = Info {
     name: "borsh",
@@ -18,9 +21,14 @@ static INFO: Info = Info {
 };
 
 /// The codec `borsh`.
-#[derive(Default)]
 pub(in crate::codec) struct Borsh {
-    buffer: Vec<u8>,
+    buffer: Buffer<8, PAYLOAD_BYTES>,
+}
+
+impl Borsh {
+    pub(in crate::codec) const fn new() -> Self {
+        Self { buffer: Buffer::new() }
+    }
 }
 
 impl Codec for Borsh {
@@ -30,32 +38,32 @@ impl Codec for Borsh {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        self.buffer.clear();
-        borsh::to_writer(&mut self.buffer, &Outgoing::from(vote)).map_err(refused)?;
-        Ok(&self.buffer)
+        borsh::to_writer(&mut self.buffer.message[..], &Outgoing::from(vote)).map_err(refused)?;
+        Ok(&self.buffer.message)
     }
 
     #[inline]
     fn open_round(&mut self, message: &[u8]) -> Result<u64, CodecError> {
-        Ok(parse(message)?.round)
+        with(message, |vote| black_box(&vote).round)
     }
 
     #[inline]
     fn read(&mut self, message: &[u8]) -> Result<Digest, CodecError> {
-        let vote = parse(message)?;
-        Ok(Digest::of_fields(
-            vote.round,
-            &vote.block_hash,
-            &vote.voter_id,
-            &vote.signature,
-            vote.timestamp,
-            vote.vote_type,
-        ))
+        with(message, |vote| {
+            Digest::of_fields(
+                vote.round,
+                &vote.block_hash,
+                &vote.voter_id,
+                &vote.signature,
+                vote.timestamp,
+                vote.vote_type,
+            )
+        })
     }
 
     #[inline]
     fn own(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
-        Ok(parse(message)?.into())
+        with(message, Vote::from)
     }
 }
 
@@ -95,11 +103,12 @@ impl From<Incoming> for Vote {
     }
 }
 
-#[inline]
-fn parse(message: &[u8]) -> Result<Incoming, CodecError> {
+/// What `take` makes of the parsed message, which is not moved through a result of ours.
+#[inline(always)]
+fn with<T>(message: &[u8], take: impl FnOnce(Incoming) -> T) -> Result<T, CodecError> {
     let mut rest = message;
     match Incoming::deserialize(&mut rest) {
-        Ok(vote) if rest.is_empty() => Ok(vote),
+        Ok(vote) if rest.is_empty() => Ok(take(vote)),
         Ok(_) => Err(CodecError::trailing_bytes()),
         Err(error) => Err(refused(error)),
     }

@@ -1,7 +1,7 @@
 //! Formats outside the papers' tables, for comparison. Owns nothing but the list: one format a file.
 //!
-//! All of them are driven alike: the library's own derive where it has one, one kept output buffer, fields borrowed from
-//! the vote on encoding and from the message on decoding where the library can, and nothing accepted behind the vote.
+//! All of them have one kept output buffer, borrow fields from the vote on encoding and from the message on decoding where
+//! the library can, and accept nothing behind the vote. They go through the library's own derive, `ssz` excepted.
 
 mod bcs;
 mod bincode;

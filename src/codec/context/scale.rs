@@ -3,10 +3,13 @@
 //!
 //! Choices for fairness: `encode_to` into a kept vector, arrays on reading; nothing is allocated in the steady state.
 
-use parity_scale_codec::{Decode, Encode};
+use std::hint::black_box;
 
+use parity_scale_codec::{Decode, Encode, Output};
+
+use crate::codec::buffer::Buffer;
 use crate::codec::{Class, Codec, CodecError, Info};
-use crate::vote::{Digest, Vote};
+use crate::vote::{Digest, PAYLOAD_BYTES, Vote};
 
 static INFO: Info = Info {
     name: "scale",
@@ -18,9 +21,28 @@ static INFO: Info = Info {
 };
 
 /// The codec `scale`.
-#[derive(Default)]
 pub(in crate::codec) struct Scale {
-    buffer: Vec<u8>,
+    buffer: Buffer<8, PAYLOAD_BYTES>,
+}
+
+impl Scale {
+    pub(in crate::codec) const fn new() -> Self {
+        Self { buffer: Buffer::new() }
+    }
+}
+
+/// What is left of the buffer, as an output of the library's.
+struct Rest<'a>(&'a mut [u8]);
+
+impl Output for Rest<'_> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        // The buffer has room for the whole vote, whose parts have fixed sizes.
+        if let Some((place, rest)) = std::mem::take(&mut self.0).split_at_mut_checked(bytes.len()) {
+            place.copy_from_slice(bytes);
+            self.0 = rest;
+        }
+    }
 }
 
 impl Codec for Scale {
@@ -30,32 +52,32 @@ impl Codec for Scale {
 
     #[inline]
     fn encode(&mut self, vote: &Vote) -> Result<&[u8], CodecError> {
-        self.buffer.clear();
-        Outgoing::from(vote).encode_to(&mut self.buffer);
-        Ok(&self.buffer)
+        Outgoing::from(vote).encode_to(&mut Rest(&mut self.buffer.message));
+        Ok(&self.buffer.message)
     }
 
     #[inline]
     fn open_round(&mut self, message: &[u8]) -> Result<u64, CodecError> {
-        Ok(parse(message)?.round)
+        with(message, |vote| black_box(&vote).round)
     }
 
     #[inline]
     fn read(&mut self, message: &[u8]) -> Result<Digest, CodecError> {
-        let vote = parse(message)?;
-        Ok(Digest::of_fields(
-            vote.round,
-            &vote.block_hash,
-            &vote.voter_id,
-            &vote.signature,
-            vote.timestamp,
-            vote.vote_type,
-        ))
+        with(message, |vote| {
+            Digest::of_fields(
+                vote.round,
+                &vote.block_hash,
+                &vote.voter_id,
+                &vote.signature,
+                vote.timestamp,
+                vote.vote_type,
+            )
+        })
     }
 
     #[inline]
     fn own(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
-        Ok(parse(message)?.into())
+        with(message, Vote::from)
     }
 }
 
@@ -95,11 +117,12 @@ impl From<Incoming> for Vote {
     }
 }
 
-#[inline]
-fn parse(message: &[u8]) -> Result<Incoming, CodecError> {
+/// What `take` makes of the parsed message, which is not moved through a result of ours.
+#[inline(always)]
+fn with<T>(message: &[u8], take: impl FnOnce(Incoming) -> T) -> Result<T, CodecError> {
     let mut rest = message;
     match Incoming::decode(&mut rest) {
-        Ok(vote) if rest.is_empty() => Ok(vote),
+        Ok(vote) if rest.is_empty() => Ok(take(vote)),
         Ok(_) => Err(CodecError::trailing_bytes()),
         Err(error) => Err(CodecError::malformed("parity-scale-codec", error)),
     }

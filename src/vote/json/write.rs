@@ -1,7 +1,5 @@
-//! Writing a vote as JSON. Owns the text's punctuation.
-//!
-//! Written by hand: in an object of fixed shape a serializer has nothing to decide, and serde_json's spends a third of its
-//! time on looking for characters to escape in six constant keys. The tests ask serde_json for the same bytes.
+//! Writing a vote as JSON by hand: in an object of fixed shape a serializer has nothing to decide. Owns the text's
+//! punctuation. The tests hold it to what serde_json writes.
 
 use super::integer;
 use crate::vote::Vote;
@@ -63,7 +61,7 @@ impl Out<'_> {
 /// Writes `value` in decimal and says how many digits it took. The places behind the last digit are written, too: eight
 /// digits at a time go out, and what follows is to overwrite them.
 #[inline(always)]
-pub(crate) fn decimal(value: u64, place: &mut [u8; MAX_DIGITS]) -> usize {
+fn decimal(value: u64, place: &mut [u8; MAX_DIGITS]) -> usize {
     let (mut rest, mut chunks) = (value, 0);
     let mut words = [0; 2];
     while rest >= integer::TEN_TO_8 {

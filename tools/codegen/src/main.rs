@@ -1,5 +1,6 @@
-//! What `scripts/codegen.sh` needs of the Rust schema compilers: protobuf with protox and prost-build (no protoc), and the
-//! Cap'n Proto plugin that turns a parsed schema on stdin into Rust. Owns no paths: the script passes them.
+//! What `scripts/codegen.sh` needs of the Rust schema compilers: protobuf with protox and prost-build (no protoc), its service
+//! with tonic-prost-build, and the Cap'n Proto plugin that turns a parsed schema on stdin into Rust. Owns no paths on disk:
+//! the script passes them; it knows the paths of the Rust modules that generated code names.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::process::ExitCode;
 use std::{env, fs, io};
 
 const USAGE: &str = "usage: votebench-codegen protobuf PROTO OUT_DIR
+       votebench-codegen service PROTO OUT_DIR
        votebench-codegen descriptors PROTO OUT_FILE
        votebench-codegen capnp OUT_DIR < CODE_GENERATOR_REQUEST";
 
@@ -14,6 +16,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["protobuf", proto, out] => protobuf(Path::new(proto), Path::new(out)),
+        ["service", proto, out] => service(Path::new(proto), Path::new(out)),
         ["descriptors", proto, out] => descriptors(Path::new(proto), Path::new(out)),
         ["capnp", out] => capnp(Path::new(out)),
         _ => Err(USAGE.into()),
@@ -44,6 +47,25 @@ fn protobuf(proto: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
         fs::remove_dir(&scratch)?;
     }
     Ok(())
+}
+
+/// Writes `vote_service.rs`, the client and the server of the service, and `vote_service.descriptors`, the serialized
+/// `FileDescriptorSet` with which a server describes itself. Messages are those of [`protobuf`]'s `vote_proto.rs`, and they
+/// go through a codec of this project's, which sets tonic's buffers.
+fn service(proto: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    let descriptors = compile(proto)?;
+    fs::write(out.join("vote_service.descriptors"), prost::Message::encode_to_vec(&descriptors))?;
+    let scratch = out.join("vote_service.scratch");
+    fs::create_dir_all(&scratch)?;
+    tonic_prost_build::configure()
+        .out_dir(&scratch)
+        .build_transport(false)
+        .emit_rerun_if_changed(false)
+        .extern_path(".votebench.v1.Vote", "crate::schema::generated::vote_proto::Vote")
+        .codec_path("crate::schema::tonic_codec::ProstCodec")
+        .compile_fds(descriptors)?;
+    fs::rename(only_file(&scratch)?, out.join("vote_service.rs"))?;
+    Ok(fs::remove_dir(&scratch)?)
 }
 
 /// Writes the serialized `FileDescriptorSet`, from which any protobuf runtime can make message types without protoc.

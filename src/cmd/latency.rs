@@ -1,0 +1,177 @@
+//! `votebench latency`: the latency suite. Owns its flags; the driver is [`latency`].
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::{BadInput, Outcome, keep, print};
+use crate::measure::latency::{self, Options};
+use crate::measure::pinning;
+use crate::measure::processes::{Programs, Stop};
+use crate::measure::progress::tell;
+use crate::protocol::{self, Protocol};
+use crate::report;
+use crate::result::store;
+use crate::transport::config::MAX_MESSAGE_BYTES;
+use crate::transport::{Address, Wait};
+
+/// Measure round trips: one vote in flight, on a real connection, in fresh pairs of processes.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    /// Protocols: rows, `codec+transport`, `all` (the eight rows and the floors), `variants`.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "all,variants")]
+    pub protocol: Vec<String>,
+
+    /// Fresh pairs of processes for each protocol and wait: the unit of replication [default: 10, with --quick 3].
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(2..=1_000))]
+    pub processes: Option<u32>,
+
+    /// Round trips in each pair [default: 20000, with --quick 2000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..=100_000_000))]
+    pub round_trips: Option<u64>,
+
+    /// How threads wait: `block` (in the kernel), `poll` (never parked).
+    #[arg(long, value_name = "WAIT", value_delimiter = ',', default_value = "block,poll")]
+    pub wait: Vec<String>,
+
+    /// Three pairs of 2,000 round trips, and a shorter hiccup meter.
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Measure a server that is there already instead of starting one; takes one --protocol.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub connect: Option<String>,
+
+    /// The certificate that the server must show or be signed by, in PEM [with --connect, for QUIC and TLS].
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    pub ca: Option<PathBuf>,
+
+    /// Longest message that is taken, in bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = MAX_MESSAGE_BYTES, value_parser = clap::value_parser!(u64).range(1_024..=1_073_741_824))]
+    pub max_message: u64,
+
+    /// How long an answer may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub deadline: f64,
+
+    /// Measure on an unfit machine too, and mark every rate `unfit`.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Seed of the order of the protocols; recorded [default: from the clock].
+    #[arg(long)]
+    pub seed: Option<u64>,
+
+    /// Cores of client and server [default: the last one and the first one].
+    #[arg(long, value_name = "CLIENT,SERVER", value_delimiter = ',', num_args = 1)]
+    pub cores: Vec<usize>,
+
+    /// Folder that holds the runs.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub results: PathBuf,
+}
+
+/// Runs the subcommand with the programs that lie beside this one.
+///
+/// # Errors
+/// See [`run_with`].
+pub fn run(args: &Args) -> Outcome {
+    let programs = Programs::beside_this_one().context("cannot find out which program this is")?;
+    run_with(args, &programs)
+}
+
+/// Runs the suite with `programs`, writes the results file, prints the tables.
+///
+/// # Errors
+/// [`BadInput`] for flags that make no sense; otherwise where the results cannot be kept.
+pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
+    let options = options(args)?;
+    // Before anything is measured: a folder that cannot be written would cost the whole run.
+    let folder = store::create(&args.results)?;
+    let stop = Stop::on_signals().context("cannot watch for signals")?;
+    let outcome = latency::run(&options, programs, &stop, &folder.id);
+    // Kept before anything is printed: whoever reads may have gone away.
+    let kept = keep(&folder, &outcome.run)?;
+    print(&format!("{}\n{}", report::terminal::latency(&outcome.run), kept.display()))?;
+    if !outcome.run.run.complete {
+        tell(&"votebench: the run did not come to its end; what it had is kept");
+    }
+    Ok(outcome.failed.map_or(ExitCode::SUCCESS, |reason| {
+        tell(&format_args!("votebench: {reason}"));
+        ExitCode::from(3)
+    }))
+}
+
+/// Parses the flags of this subcommand alone.
+///
+/// # Errors
+/// clap's own, to be printed.
+pub fn parse(arguments: &[String]) -> Result<Args, clap::Error> {
+    #[derive(clap::Parser)]
+    #[command(name = "latency", no_binary_name = true)]
+    struct Flags {
+        #[command(flatten)]
+        args: Args,
+    }
+    <Flags as clap::Parser>::try_parse_from(arguments).map(|flags| flags.args)
+}
+
+fn options(args: &Args) -> anyhow::Result<Options> {
+    let protocols = protocol::by_names(&args.protocol).map_err(|error| BadInput(format!("--protocol: {error}")))?;
+    let cores = match args.cores[..] {
+        [] => None,
+        [client, server] => Some((client, server)),
+        _ => return Err(BadInput("--cores: two cores are wanted, CLIENT,SERVER".to_owned()).into()),
+    };
+    let allowed = pinning::allowed().context("cannot find out which cores there are")?;
+    let chosen = cores.map_or_else(Vec::new, |(client, server)| vec![client, server]);
+    if let Some(core) = chosen.iter().find(|core| !allowed.contains(core)) {
+        return Err(BadInput(format!("--cores: this process may not run on core {core}; it may on {allowed:?}")).into());
+    }
+    if !args.deadline.is_finite() || !(0.001..=86_400.0).contains(&args.deadline) {
+        return Err(BadInput("--deadline: between 0.001 and 86400 seconds are wanted".to_owned()).into());
+    }
+    Ok(Options {
+        connect: connect(args, &protocols)?,
+        protocols,
+        processes: args.processes.map_or(if args.quick { 3 } else { 10 }, |processes| processes as usize),
+        round_trips: args.round_trips.unwrap_or(if args.quick { 2_000 } else { 20_000 }),
+        waits: waits(&args.wait)?,
+        meter: Duration::from_millis(if args.quick { 200 } else { 1_000 }),
+        cores,
+        max_message_bytes: args.max_message,
+        deadline: Duration::from_secs_f64(args.deadline),
+        force: args.force,
+        seed: args.seed,
+    })
+}
+
+fn waits(names: &[String]) -> anyhow::Result<Vec<Wait>> {
+    let mut waits = Vec::new();
+    for name in names {
+        let wait = Wait::ALL.into_iter().find(|wait| wait.name() == name);
+        let wait = wait.ok_or_else(|| BadInput(format!("--wait: `{name}` is neither block nor poll")))?;
+        if !waits.contains(&wait) {
+            waits.push(wait);
+        }
+    }
+    Ok(waits)
+}
+
+fn connect(args: &Args, protocols: &[Protocol]) -> anyhow::Result<Option<(Address, Option<String>)>> {
+    let Some(text) = &args.connect else { return Ok(None) };
+    if protocols.len() != 1 {
+        return Err(BadInput("--connect: one --protocol is wanted, which the server there speaks".to_owned()).into());
+    }
+    let address = text.parse().map_err(|error| BadInput(format!("--connect: {error}")))?;
+    let authority = match &args.ca {
+        Some(path) => {
+            let pem = std::fs::read_to_string(path);
+            Some(pem.map_err(|error| BadInput(format!("--ca: {}: {error}", path.display())))?)
+        }
+        None => None,
+    };
+    Ok(Some((address, authority)))
+}

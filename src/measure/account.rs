@@ -1,0 +1,193 @@
+//! What a process has spent: CPU time, context switches, system calls, page faults, allocations, memory. Owns the meter that
+//! takes the figures, in the process itself and between its windows, never beside them.
+
+use std::ops::Sub;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use perf_event::events::Tracepoint;
+use perf_event::{Builder, Counter};
+use procfs::process::Process;
+use serde::{Deserialize, Serialize};
+
+use super::allocations;
+
+/// Where the kernel says the number of its tracepoint of system calls; the second is where older ones have it.
+const TRACEPOINT: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+
+/// What a process has spent so far, or in a window: the difference of two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// CPU time, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Context switches because a thread waited.
+    pub voluntary_switches: u64,
+    /// Context switches because something else was to run.
+    pub involuntary_switches: u64,
+    /// Page faults, minor and major.
+    pub page_faults: u64,
+    /// System calls, where they are counted.
+    pub system_calls: Option<u64>,
+    /// Calls for memory, where they are counted.
+    pub allocations: Option<u64>,
+    /// Bytes that those asked for.
+    pub allocated_bytes: Option<u64>,
+    /// Looks for events by a runtime that does not park.
+    pub polls: u64,
+    /// Memory in RAM at the end, in bytes: not a difference.
+    pub resident_bytes: u64,
+}
+
+impl Sub for Account {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        let both = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        Self {
+            cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+            page_faults: self.page_faults.saturating_sub(earlier.page_faults),
+            system_calls: both(self.system_calls, earlier.system_calls),
+            allocations: both(self.allocations, earlier.allocations),
+            allocated_bytes: both(self.allocated_bytes, earlier.allocated_bytes),
+            polls: self.polls - earlier.polls,
+            resident_bytes: self.resident_bytes,
+        }
+    }
+}
+
+/// Which end of a window a sample is taken at: what is cheap to disturb is read far from the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// The window begins after it.
+    Begin,
+    /// The window has ended before it.
+    End,
+}
+
+/// Takes the accounts of this process.
+#[derive(Debug)]
+pub struct Meter {
+    /// Threads that are no part of what is measured.
+    exempt: Vec<i32>,
+    system_calls: Result<Counter, String>,
+    /// Whether allocations are counted: found out once, for finding out allocates.
+    allocations: bool,
+    polls: Arc<AtomicU64>,
+}
+
+impl Meter {
+    /// Opens the accounts. System calls are counted, if `count`, of the calling thread and of those that it starts from now on.
+    #[must_use]
+    pub fn open(count: bool, exempt: Vec<i32>, polls: Arc<AtomicU64>) -> Self {
+        let system_calls = if count { counter() } else { Err("counted in the counting program only".to_owned()) };
+        Self { exempt, system_calls, allocations: allocations::is_counting(), polls }
+    }
+
+    /// Looks of a runtime that does not park are counted by `polls` from now on.
+    pub fn count_polls(&mut self, polls: Arc<AtomicU64>) {
+        self.polls = polls;
+    }
+
+    /// Why system calls are not counted.
+    #[must_use]
+    pub fn uncounted(&self) -> Option<&str> {
+        self.system_calls.as_ref().err().map(String::as_str)
+    }
+
+    /// The account now.
+    pub fn sample(&mut self, edge: Edge) -> Account {
+        let mut account = Account::default();
+        match edge {
+            Edge::Begin => {
+                self.add_proc(&mut account);
+                self.add_counters(&mut account);
+            }
+            Edge::End => {
+                self.add_counters(&mut account);
+                self.add_proc(&mut account);
+            }
+        }
+        account
+    }
+
+    fn add_counters(&mut self, account: &mut Account) {
+        account.system_calls = self.system_calls.as_mut().ok().and_then(|counter| counter.read().ok());
+        if self.allocations {
+            let counted = allocations::process_count();
+            account.allocations = Some(counted.allocations);
+            account.allocated_bytes = Some(counted.bytes);
+        }
+        account.polls = self.polls.load(Ordering::Relaxed);
+    }
+
+    fn add_proc(&self, account: &mut Account) {
+        let Ok(process) = Process::myself() else { return };
+        for task in process.tasks().into_iter().flatten().flatten() {
+            if self.exempt.contains(&task.tid) {
+                continue;
+            }
+            if let Ok(schedule) = task.schedstat() {
+                account.cpu_ns += schedule.sum_exec_runtime;
+            }
+            if let Ok(status) = task.status() {
+                account.voluntary_switches += status.voluntary_ctxt_switches.unwrap_or(0);
+                account.involuntary_switches += status.nonvoluntary_ctxt_switches.unwrap_or(0);
+            }
+            if let Ok(stat) = task.stat() {
+                account.page_faults += stat.minflt + stat.majflt;
+            }
+        }
+        let pages = process.statm().map_or(0, |memory| memory.resident);
+        account.resident_bytes = pages * procfs::page_size();
+    }
+}
+
+fn counter() -> Result<Counter, String> {
+    let number = TRACEPOINT.iter().find_map(|root| {
+        std::fs::read_to_string(format!("{root}/events/raw_syscalls/sys_enter/id")).ok()?.trim().parse().ok()
+    });
+    let Some(number) = number else {
+        return Err("the kernel's tracepoint of system calls cannot be read (tracefs, root)".to_owned());
+    };
+    let open = || {
+        let mut builder = Builder::new(Tracepoint::with_id(number));
+        let mut counter = builder.include_kernel().inherit(true).build()?;
+        counter.enable()?;
+        Ok(counter)
+    };
+    open().map_err(|error: std::io::Error| format!("the kernel does not let system calls be counted: {error}"))
+}
+
+/// The calling thread's id, as [`Meter::open`] takes it.
+#[must_use]
+pub fn this_thread() -> i32 {
+    rustix::thread::gettid().as_raw_nonzero().get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_what_is_done_between_two_samples() {
+        let mut meter = Meter::open(true, Vec::new(), Arc::default());
+        let before = meter.sample(Edge::Begin);
+        let mut work = 0_u64;
+        let start = std::time::Instant::now();
+        while start.elapsed().as_millis() < 20 {
+            work = std::hint::black_box(work.wrapping_add(1));
+        }
+        for _ in 0..100 {
+            std::thread::yield_now();
+        }
+        let spent = meter.sample(Edge::End) - before;
+        assert!(spent.cpu_ns > 5_000_000 && spent.resident_bytes > 100_000, "{spent:?}");
+        match (spent.system_calls, meter.uncounted()) {
+            (Some(calls), None) => assert!((100..110).contains(&calls), "{calls} system calls"),
+            (None, Some(reason)) => assert!(!reason.is_empty()),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What both JSON-RPC clients do once they are connected: one call of `vote_submit` through jsonrpsee's own client service.
+//! Owns the ids and the check of the answer.
+//!
+//! The service is taken out of the client by the layer that jsonrpsee has for such things. `request` of the client itself
+//! would put a timer around every call: tokio's over HTTP, and over WebSocket one of a helper thread that every call wakes.
+//! Neither can be turned off, and the driver has one timer for all votes.
+
+use std::sync::{Arc, OnceLock};
+
+use jsonrpsee::core::client::{Error, MiddlewareMethodResponse};
+use jsonrpsee::core::middleware::RpcServiceT;
+use jsonrpsee::types::{Id, Request, ResponseSuccess};
+
+use super::TransportError;
+use super::jsonrpc_server::{METHOD, raw};
+use crate::codec::CodecError;
+use crate::vote::{Vote, json};
+
+/// Where the layer leaves the service that it has seen.
+pub(super) type Slot<S> = Arc<OnceLock<S>>;
+
+/// Calls the service.
+pub(super) struct Caller<S> {
+    service: S,
+    id: u64,
+}
+
+impl<S> Caller<S>
+where
+    S: RpcServiceT<MethodResponse = Result<MiddlewareMethodResponse, Error>> + Clone,
+{
+    /// Takes the service from where the layer has left it.
+    pub(super) fn new(slot: &Slot<S>) -> Result<Self, TransportError> {
+        let service = slot.get().cloned().ok_or_else(|| TransportError::connect("jsonrpsee has made no service"))?;
+        Ok(Self { service, id: 0 })
+    }
+
+    /// One call, its answer checked; `None` where the service has lost its connection, whose client knows the reason.
+    pub(super) async fn exchange(&mut self, vote: &Vote) -> Result<Option<()>, TransportError> {
+        let params = raw(vote).map_err(TransportError::stack)?;
+        let id = self.id;
+        self.id += 1;
+        let response = match self.service.call(Request::borrowed(METHOD, Some(&params), Id::Number(id))).await {
+            Ok(response) => response.into_response().into_inner(),
+            Err(Error::ServiceDisconnect) => return Ok(None),
+            Err(error) => return Err(TransportError::stack(error)),
+        };
+        let success = ResponseSuccess::try_from(response).map_err(TransportError::stack)?;
+        if success.id != Id::Number(id) {
+            return Err(TransportError::WrongAnswer);
+        }
+        let answer = json::parse(success.result.get().as_bytes()).map_err(CodecError::from)?;
+        if vote.is_answered_by(&answer) { Ok(Some(())) } else { Err(TransportError::WrongAnswer) }
+    }
+}

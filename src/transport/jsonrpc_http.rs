@@ -1,0 +1,105 @@
+//! `jsonrpc-http`: an HTTP POST a vote on a connection that is kept, by jsonrpsee. Owns the client;
+//! [`jsonrpc_server`](super::jsonrpc_server) answers it.
+//!
+//! jsonrpsee's HTTP client connects with its first request. So that connecting takes its own time, and can fail by itself,
+//! a HEAD goes first; the server need not like it, it has to be HTTP.
+
+use std::net::SocketAddr;
+
+use jsonrpsee::core::middleware::RpcServiceBuilder;
+use jsonrpsee::http_client::transport::HttpBackend;
+use jsonrpsee::http_client::{HttpClientBuilder, RpcService};
+use jsonrpsee::server::{HttpBody, HttpRequest};
+use tower::{Service, ServiceBuilder};
+
+use super::jsonrpc_client::{Caller, Slot};
+use super::jsonrpc_server::JsonRpcServer;
+use super::{ClientConfig, Connection, Delimiter, Info, ServerConfig, Traffic, Transport, TransportError, traffic};
+use crate::vote::Vote;
+
+/// The stack `jsonrpc-http`.
+#[derive(Debug)]
+pub(super) struct JsonRpcHttp;
+
+impl Transport for JsonRpcHttp {
+    const INFO: Info = Info {
+        name: "jsonrpc-http",
+        delimiter: Delimiter::Protocol,
+        codec: Some("json-rpc"),
+        crates: &["jsonrpsee", "hyper", "hyper-util", "serde_json", "tokio"],
+        summary: "jsonrpsee, an HTTP/1.1 POST a vote on one connection that is kept",
+        settings: &[
+            ("tcp_nodelay", "on"),
+            ("keep_alive", "on"),
+            ("request_timeout", "none: the driver has one timer"),
+            ("logging_middleware", "off"),
+            ("server", "jsonrpsee's tower service, an accept loop of ours"),
+        ],
+        secure: false,
+        blocking: false,
+    };
+
+    type Server = JsonRpcServer;
+    type Connection = HttpConnection;
+
+    async fn bind(config: ServerConfig) -> Result<JsonRpcServer, TransportError> {
+        JsonRpcServer::bind(Self::INFO.name, config)
+    }
+
+    async fn connect(config: ClientConfig) -> Result<HttpConnection, TransportError> {
+        let Some(address) = config.address.socket() else {
+            return Err(TransportError::Address { stack: Self::INFO.name, address: config.address });
+        };
+        let url = format!("http://{address}/");
+        let limit = u32::try_from(config.max_message_bytes).unwrap_or(u32::MAX);
+        let (service, backend) = (Slot::default(), Slot::<HttpBackend>::default());
+        let (service_seen, backend_seen) = (service.clone(), backend.clone());
+        // Keeping a clone is all that either layer does, and each is asked once.
+        HttpClientBuilder::new()
+            .set_tcp_no_delay(true)
+            .max_request_size(limit)
+            .max_response_size(limit)
+            .set_http_middleware(ServiceBuilder::new().layer_fn(move |inner: HttpBackend| {
+                let _ = backend_seen.set(inner.clone());
+                inner
+            }))
+            .set_rpc_middleware(RpcServiceBuilder::new().layer_fn(move |inner: RpcService<HttpBackend>| {
+                let _ = service_seen.set(inner.clone());
+                inner
+            }))
+            .build(&url)
+            .map_err(TransportError::connect)?;
+        let greeting = greet(&backend, &url);
+        tokio::time::timeout(config.deadline, greeting)
+            .await
+            .map_err(|_| TransportError::Deadline(config.deadline))??;
+        Ok(HttpConnection { caller: Caller::new(&service)?, address })
+    }
+}
+
+/// Makes the connection that the calls will find.
+async fn greet(backend: &Slot<HttpBackend>, url: &str) -> Result<(), TransportError> {
+    let mut backend =
+        backend.get().cloned().ok_or_else(|| TransportError::connect("jsonrpsee has made no connector"))?;
+    let request = HttpRequest::head(url).body(HttpBody::empty()).map_err(TransportError::connect)?;
+    drop(backend.call(request).await.map_err(TransportError::connect)?);
+    // The connection goes back to its pool in a task of its own.
+    tokio::task::yield_now().await;
+    Ok(())
+}
+
+/// A client's end of `jsonrpc-http`.
+pub(super) struct HttpConnection {
+    caller: Caller<RpcService<HttpBackend>>,
+    address: SocketAddr,
+}
+
+impl Connection for HttpConnection {
+    async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
+        self.caller.exchange(vote).await?.ok_or(TransportError::Closed)
+    }
+
+    fn traffic(&self) -> Result<Traffic, String> {
+        traffic::of_tcp_to(self.address)
+    }
+}

@@ -60,7 +60,7 @@ macro_rules! settings {
             ("ack_frequency", "quinn's default: every second packet, or 25 ms"),
             ("congestion_control", "cubic (quinn's default)"),
             ("socket_buffers", "4 MiB, as far as the system allows"),
-            ("receive", "one recvmmsg where it does not fill the batch"),
+            ("udp_socket", "ends receiving at a batch that is not full; not told when it can send"),
         ]
     };
 }

@@ -1,7 +1,6 @@
 //! `votebench latency` as a program: what its counts say of the harness itself.
 
 #![cfg(feature = "net")]
-#![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
 
 use std::process::Command;
 

@@ -13,6 +13,8 @@
 
 use std::hint::black_box;
 
+use bytes::Bytes;
+
 use super::{Codec, CodecError};
 use crate::vote::{Digest, Vote};
 
@@ -46,12 +48,13 @@ const BOUNDARY: usize = 64;
 #[derive(Debug)]
 pub struct Batch {
     votes: Vec<Vote>,
-    arena: Vec<u8>,
+    arena: Bytes,
     spans: Vec<Span>,
 }
 
+/// Where a message lies.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+pub(super) struct Span {
     start: usize,
     length: usize,
 }
@@ -78,7 +81,7 @@ impl Batch {
         for span in &mut spans {
             span.start += base;
         }
-        Ok(Self { votes, arena, spans })
+        Ok(Self { votes, arena: Bytes::from(arena), spans })
     }
 
     /// The votes.
@@ -101,12 +104,18 @@ impl Batch {
 
     /// The messages, in the order of the votes.
     pub fn messages(&self) -> impl Iterator<Item = &[u8]> {
-        self.spans.iter().map(|span| self.at(*span, 0))
+        self.spans.iter().map(|span| self.at(*span))
     }
 
-    #[inline]
-    fn at(&self, span: Span, shift: usize) -> &[u8] {
-        &self.arena[span.start + shift..][..span.length]
+    #[inline(always)]
+    pub(super) fn at(&self, span: Span) -> &[u8] {
+        &self.arena[span.start..][..span.length]
+    }
+
+    /// The message as a counted reference, for libraries that read out of shared bytes.
+    #[inline(always)]
+    pub(super) fn shared(&self, span: Span) -> Bytes {
+        self.arena.slice(span.start..span.start + span.length)
     }
 }
 
@@ -148,8 +157,8 @@ pub fn encode<C: Codec + ?Sized>(codec: &mut C, batch: &Batch, pace: Pace) -> Re
 #[inline(always)]
 pub fn open<C: Codec + ?Sized>(codec: &mut C, batch: &Batch, pace: Pace) -> Result<(), CodecError> {
     match pace {
-        Pace::Stream => each_message(batch, Pace::Stream, |message| open_one(codec, message), |()| 0),
-        Pace::Chained => each_message(batch, Pace::Chained, |message| open_round_one(codec, message), |round| *round),
+        Pace::Stream => each(batch, pace, |span| open_one(codec, batch.at(span)), |()| 0),
+        Pace::Chained => each(batch, pace, |span| open_round_one(codec, batch.at(span)), link_round),
     }
 }
 
@@ -159,7 +168,7 @@ pub fn open<C: Codec + ?Sized>(codec: &mut C, batch: &Batch, pace: Pace) -> Resu
 /// The first error of the codec.
 #[inline(always)]
 pub fn read<C: Codec + ?Sized>(codec: &mut C, batch: &Batch, pace: Pace) -> Result<(), CodecError> {
-    each_message(batch, pace, |message| read_one(codec, message), |digest| digest.0)
+    each(batch, pace, |span| read_one(codec, batch.at(span)), link_digest)
 }
 
 /// One pass of the model `own`. Chained by something of each of the vote's six fields.
@@ -168,30 +177,41 @@ pub fn read<C: Codec + ?Sized>(codec: &mut C, batch: &Batch, pace: Pace) -> Resu
 /// The first error of the codec.
 #[inline(always)]
 pub fn own<C: Codec + ?Sized>(codec: &mut C, batch: &Batch, pace: Pace) -> Result<(), CodecError> {
-    each_message(
-        batch,
-        pace,
-        |message| own_one(codec, message),
-        |vote| {
-            let bytes = vote.block_hash[0] ^ vote.voter_id[0] ^ vote.signature[0] ^ vote.vote_type;
-            vote.round ^ vote.timestamp ^ u64::from(bytes)
-        },
-    )
+    each(batch, pace, |span| own_one(codec, batch.at(span)), link_vote)
 }
 
-/// Calls `one` with every message. What it gives goes through `black_box`; in the pace `Chained`, `link` draws from it
+/// What a chain draws from an opened message.
+#[inline(always)]
+pub(super) fn link_round(round: &u64) -> u64 {
+    *round
+}
+
+/// What a chain draws from a read message.
+#[inline(always)]
+pub(super) fn link_digest(digest: &Digest) -> u64 {
+    digest.0
+}
+
+/// What a chain draws from an owned vote: something of each of its six fields.
+#[inline(always)]
+pub(super) fn link_vote(vote: &Vote) -> u64 {
+    let bytes = vote.block_hash[0] ^ vote.voter_id[0] ^ vote.signature[0] ^ vote.vote_type;
+    vote.round ^ vote.timestamp ^ u64::from(bytes)
+}
+
+/// Calls `one` with where every message lies. What it gives goes through `black_box`; in the pace `Chained`, `link` draws from it
 /// what the next message's address depends on.
 #[inline(always)]
-pub(super) fn each_message<T>(
+pub(super) fn each<T>(
     batch: &Batch,
     pace: Pace,
-    mut one: impl FnMut(&[u8]) -> Result<T, CodecError>,
+    mut one: impl FnMut(Span) -> Result<T, CodecError>,
     link: impl Fn(&T) -> u64,
 ) -> Result<(), CodecError> {
     match pace {
         Pace::Stream => {
             for span in &batch.spans {
-                let outcome = one(batch.at(*span, 0));
+                let outcome = one(*span);
                 black_box(&outcome);
                 outcome?;
             }
@@ -200,7 +220,7 @@ pub(super) fn each_message<T>(
             let zero = black_box(0);
             let mut shift = 0;
             for span in &batch.spans {
-                let outcome = one(batch.at(*span, shift));
+                let outcome = one(Span { start: span.start + shift, ..*span });
                 // Linked before `black_box`: after it the value would come back through memory, for all rows alike.
                 match &outcome {
                     Ok(value) => shift = word(link(value)) & zero,
@@ -263,6 +283,7 @@ mod tests {
             let votes = corpus::votes(33, 5);
             let batch = Batch::new(codec.as_mut(), votes.clone()).unwrap();
             assert_eq!((batch.len(), batch.votes()), (33, &votes[..]));
+            assert!(batch.messages().eq(batch.spans.iter().map(|span| batch.shared(*span))));
             for (message, vote) in batch.messages().zip(&votes) {
                 assert_eq!(message.as_ptr().addr() % 8, codec.info().lead % 8, "{}", codec.name());
                 assert_eq!(codec.own(message).as_ref(), Ok(vote), "{}", codec.name());

@@ -9,7 +9,7 @@
 
 use std::hint::black_box;
 
-use super::batch::{each_message, touch};
+use super::batch::{each, touch};
 use super::buffer::Buffer;
 use super::{Batch, Class, Codec, CodecError, Envelope, Info, Model, Pace, packed};
 use crate::vote::{Digest, PAYLOAD_BYTES, Vote};
@@ -90,7 +90,8 @@ fn view(message: &[u8]) -> Result<packed::View<'_>, CodecError> {
 /// One pass: every message copied by a call of its own. Chained as an encoded message is, by a byte of each eight of the copy.
 #[inline(always)]
 fn copy_batch(buffer: &mut [u8], batch: &Batch, pace: Pace) -> Result<(), CodecError> {
-    let copy = |message: &[u8]| {
+    let copy = |span| {
+        let message = batch.at(span);
         let outcome = copy_one(buffer, message);
         let copied = black_box(&*buffer);
         outcome.map(|()| match pace {
@@ -98,7 +99,7 @@ fn copy_batch(buffer: &mut [u8], batch: &Batch, pace: Pace) -> Result<(), CodecE
             Pace::Chained => touch(copied.get(..message.len()).unwrap_or_default()),
         })
     };
-    each_message(batch, pace, copy, |bytes| u64::from(*bytes))
+    each(batch, pace, copy, |bytes| u64::from(*bytes))
 }
 
 /// The copy. Neither where its ends lie nor its length is known to the compiler.

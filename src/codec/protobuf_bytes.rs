@@ -1,17 +1,18 @@
 //! `protobuf-bytes`: the same bytes as [`protobuf`](mod@super::protobuf), read into a prost message whose byte fields are
 //! `bytes::Bytes`, as prost-build's `bytes` option makes them: references into the received message, counted, not copied.
 //!
-//! Choices for fairness: a stack that hands over `Bytes` has them already; here a message is a slice, so it is copied once
-//! into a kept `BytesMut`, inside the clock, and the fields share that. Dropping them gives the buffer back, and `BytesMut`
-//! then uses it anew, so that nothing is allocated in the steady state. Encoding has nothing that `protobuf` does not have:
-//! a logical vote owns its bytes as arrays, which would have to be copied into shared ones first.
+//! Choices for fairness: stacks that hand over `Bytes` are what this is for, so the timed loops start from counted references
+//! into the buffer that holds the corpus, made inside the clock as a receiver makes them. One message that comes as a slice is
+//! copied into a kept `BytesMut` first. Nothing is allocated in the steady state either way. Encoding has nothing that
+//! `protobuf` does not have: a logical vote owns its bytes as arrays, which would have to be copied into shared ones first.
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use prost::Message as _;
 
+use super::batch::{each, link_digest, link_round, link_vote};
 use super::error::fixed;
 use super::protobuf::{refused, vote_type};
-use super::{Class, Codec, CodecError, Info, protobuf};
+use super::{Batch, Class, Codec, CodecError, Info, Pace, protobuf};
 use crate::schema::generated::vote_proto_bytes;
 use crate::vote::{Digest, Field, Vote};
 
@@ -19,7 +20,7 @@ static INFO: Info = Info {
     name: "protobuf-bytes",
     class: Class::Variant,
     crates: &["prost", "bytes"],
-    summary: "prost, Bytes fields that share one copy of the message; encoding is protobuf's",
+    summary: "prost, Bytes fields that refer into the shared bytes of the message; encoding is protobuf's",
     lead: 4,
     lacks: &[],
 };
@@ -36,14 +37,51 @@ impl ProtobufBytes {
         Self { encoder: protobuf::Protobuf::new(), message: vote_proto_bytes::Vote::default(), shared: BytesMut::new() }
     }
 
+    /// The message as shared bytes.
     #[inline]
-    fn merge(&mut self, message: &[u8]) -> Result<&vote_proto_bytes::Vote, CodecError> {
+    fn share(&mut self, message: &[u8]) -> Bytes {
         // The last message's fields go first: while they live, the buffer is theirs.
         self.message.clear();
-        self.shared.clear();
         self.shared.extend_from_slice(message);
-        self.message.merge(Shared { rest: message, copy: &mut self.shared }).map_err(refused)?;
+        self.shared.split().freeze()
+    }
+
+    #[inline]
+    fn merge(&mut self, message: Bytes) -> Result<&vote_proto_bytes::Vote, CodecError> {
+        self.message.clear();
+        self.message.merge(message).map_err(refused)?;
         Ok(&self.message)
+    }
+
+    #[inline]
+    fn round_of(&mut self, message: Bytes) -> Result<u64, CodecError> {
+        Ok(self.merge(message)?.round)
+    }
+
+    #[inline]
+    fn digest_of(&mut self, message: Bytes) -> Result<Digest, CodecError> {
+        let message = self.merge(message)?;
+        Ok(Digest::of_fields(
+            message.round,
+            fixed(Field::BlockHash, &message.block_hash)?,
+            fixed(Field::VoterId, &message.voter_id)?,
+            fixed(Field::Signature, &message.signature)?,
+            message.timestamp,
+            vote_type(message.vote_type)?,
+        ))
+    }
+
+    #[inline]
+    fn vote_of(&mut self, message: Bytes) -> Result<Vote, CodecError> {
+        let message = self.merge(message)?;
+        Ok(Vote {
+            round: message.round,
+            block_hash: *fixed(Field::BlockHash, &message.block_hash)?,
+            voter_id: *fixed(Field::VoterId, &message.voter_id)?,
+            signature: *fixed(Field::Signature, &message.signature)?,
+            timestamp: message.timestamp,
+            vote_type: vote_type(message.vote_type)?,
+        })
     }
 }
 
@@ -59,63 +97,54 @@ impl Codec for ProtobufBytes {
 
     #[inline]
     fn open_round(&mut self, message: &[u8]) -> Result<u64, CodecError> {
-        Ok(self.merge(message)?.round)
+        let message = self.share(message);
+        self.round_of(message)
     }
 
     #[inline]
     fn read(&mut self, message: &[u8]) -> Result<Digest, CodecError> {
-        let message = self.merge(message)?;
-        Ok(Digest::of_fields(
-            message.round,
-            fixed(Field::BlockHash, &message.block_hash)?,
-            fixed(Field::VoterId, &message.voter_id)?,
-            fixed(Field::Signature, &message.signature)?,
-            message.timestamp,
-            vote_type(message.vote_type)?,
-        ))
+        let message = self.share(message);
+        self.digest_of(message)
     }
 
     #[inline]
     fn own(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
-        let message = self.merge(message)?;
-        Ok(Vote {
-            round: message.round,
-            block_hash: *fixed(Field::BlockHash, &message.block_hash)?,
-            voter_id: *fixed(Field::VoterId, &message.voter_id)?,
-            signature: *fixed(Field::Signature, &message.signature)?,
-            timestamp: message.timestamp,
-            vote_type: vote_type(message.vote_type)?,
-        })
+        let message = self.share(message);
+        self.vote_of(message)
+    }
+
+    fn open_batch(&mut self, batch: &Batch, pace: Pace) -> Result<(), CodecError> {
+        match pace {
+            Pace::Stream => each(batch, pace, |span| open_one(self, batch.shared(span)), |()| 0),
+            Pace::Chained => each(batch, pace, |span| open_round_one(self, batch.shared(span)), link_round),
+        }
+    }
+
+    fn read_batch(&mut self, batch: &Batch, pace: Pace) -> Result<(), CodecError> {
+        each(batch, pace, |span| read_one(self, batch.shared(span)), link_digest)
+    }
+
+    fn own_batch(&mut self, batch: &Batch, pace: Pace) -> Result<(), CodecError> {
+        each(batch, pace, |span| own_one(self, batch.shared(span)), link_vote)
     }
 }
 
-/// What is left of a message, and its shared copy, of which parts are given away.
-struct Shared<'a> {
-    rest: &'a [u8],
-    /// Ends where `rest` ends; begins where the last part that was given away ended.
-    copy: &'a mut BytesMut,
+#[inline(never)]
+fn open_one(codec: &mut ProtobufBytes, message: Bytes) -> Result<(), CodecError> {
+    codec.round_of(message).map(drop)
 }
 
-impl Buf for Shared<'_> {
-    #[inline(always)]
-    fn remaining(&self) -> usize {
-        self.rest.len()
-    }
+#[inline(never)]
+fn open_round_one(codec: &mut ProtobufBytes, message: Bytes) -> Result<u64, CodecError> {
+    codec.round_of(message)
+}
 
-    #[inline(always)]
-    fn chunk(&self) -> &[u8] {
-        self.rest
-    }
+#[inline(never)]
+fn read_one(codec: &mut ProtobufBytes, message: Bytes) -> Result<Digest, CodecError> {
+    codec.digest_of(message)
+}
 
-    #[inline(always)]
-    fn advance(&mut self, count: usize) {
-        self.rest = &self.rest[count..];
-    }
-
-    #[inline(always)]
-    fn copy_to_bytes(&mut self, length: usize) -> Bytes {
-        self.copy.advance(self.copy.len() - self.rest.len());
-        self.rest = &self.rest[length..];
-        self.copy.split_to(length).freeze()
-    }
+#[inline(never)]
+fn own_one(codec: &mut ProtobufBytes, message: Bytes) -> Result<Vote, CodecError> {
+    codec.vote_of(message)
 }

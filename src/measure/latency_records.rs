@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::account::Account;
 use super::hiccup;
 use super::latency::{BLOCKS, Key, Options, Session, Timed, WARM_UP};
+use super::system_calls::Calls;
 use super::tail::ENOUGH_STALLS;
 use crate::codec;
 use crate::protocol::{Class as RowClass, Protocol};
@@ -26,6 +27,9 @@ pub const REFERENCE: &str = "floor";
 
 /// The row that shows what the runtime costs.
 pub const BLOCKING: &str = "floor-blocking";
+
+/// The metric that holds each call's share by name among its settings.
+const SYSTEM_CALLS: &str = "system-calls";
 
 /// The percentiles, by name and per hundred.
 const PERCENTILES: [(&str, f64); 5] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9), ("p99_99", 99.99)];
@@ -60,7 +64,7 @@ const SPENT: [Figure; 5] = [
 const COUNTED: [Figure; 3] = [
     Figure::count("allocations", |account| account.allocations),
     Figure { unit: "B/message", ..Figure::count("allocated-bytes", |account| account.allocated_bytes) },
-    Figure::count("system-calls", |account| account.system_calls),
+    Figure::count(SYSTEM_CALLS, |account| account.system_calls.map(|calls| calls.all)),
 ];
 
 /// The settings of a run, as recorded.
@@ -270,9 +274,12 @@ impl Records<'_> {
             for Figure { metric, unit, kind, of } in COUNTED {
                 let measurement = self.begin(protocol, wait).side(side).metric(metric, unit, kind, Better::Lower);
                 all.push(match (found, account, account.as_ref().and_then(of)) {
-                    (Some(found), _, Some(sum)) => {
+                    (Some(found), account, Some(sum)) => {
                         let trips = found.window.round_trips;
-                        measurement.value(per(sum, trips)).window(trips)
+                        let calls = account.and_then(|account| account.system_calls).filter(|_| metric == SYSTEM_CALLS);
+                        let by_name = calls.iter().flat_map(Calls::by_name);
+                        let begun = measurement.value(per(sum, trips)).window(trips);
+                        by_name.fold(begun, |m, (name, calls)| m.setting(name, per(calls, trips)))
                     }
                     (Some(found), Some(_), None) => {
                         let reason = if side == "client" { &found.window.uncounted } else { &found.server_uncounted };

@@ -17,6 +17,7 @@
 //! | [`records`] | from a session's figures to the records of a results file |
 //! | [`serialization`] | the driver of the serialization suite |
 //! | `account` | what a process has spent: CPU, switches, system calls, memory (feature `net`, as all that follow) |
+//! | `system_calls` | system calls by name, as the kernel counts them |
 //! | `server` | one fresh process: the server of one protocol |
 //! | `client` | one fresh process: its client, in a closed loop |
 //! | `socket_pair` | what one message costs the kernel |
@@ -52,6 +53,8 @@ pub mod session;
 pub mod shuffle;
 #[cfg(feature = "net")]
 pub mod socket_pair;
+#[cfg(feature = "net")]
+pub mod system_calls;
 #[cfg(feature = "net")]
 pub mod tail;
 pub mod worker;

@@ -54,6 +54,9 @@ pub fn tables(run: &RunFile) -> Vec<Table> {
         tables.push(round_trips(run, wait, what));
         tables.push(spent(run, wait));
     }
+    // In the other wait it is mostly how often a runtime looks, which no stack decides.
+    let counted = WAITS.iter().map(|(wait, _)| *wait).find(|wait| measured(wait));
+    tables.extend(counted.map(|wait| system_calls(run, wait)));
     tables.push(connections(run));
     tables.push(ledger(run));
     tables.extend(bound(run));
@@ -158,6 +161,34 @@ fn spent(run: &RunFile, wait: &str) -> Table {
                 .to_owned(),
         ],
     }
+}
+
+/// Which system calls those are.
+fn system_calls(run: &RunFile, wait: &str) -> Table {
+    let calls = |name: &str, side| find(run, name, Some(wait), Some(side), "system-calls");
+    let row = |name: &str| {
+        let cell = |side| match calls(name, side) {
+            Some(m) if m.status == Status::Ok => by_name(m),
+            other => number_cell(other, figure),
+        };
+        vec![name.to_owned(), cell("client"), cell("server")]
+    };
+    let both = |name: &str| Some(calls(name, "client")?.number()? + calls(name, "server")?.number()?);
+    Table {
+        title: format!("System calls of a round trip by name, {wait}"),
+        head: vec!["protocol", "client", "server"],
+        groups: grouped(run, both, row),
+        notes: vec!["Calls that make up less than a hundredth of a call each are left out.".to_owned()],
+    }
+}
+
+/// The calls of each name, the most frequent first.
+fn by_name(measurement: &Measurement) -> String {
+    let calls = measurement.settings.iter().filter_map(|(name, calls)| Some((name, calls.as_f64()?)));
+    let mut calls: Vec<_> = calls.filter(|(_, calls)| *calls >= 0.01).collect();
+    calls.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let calls: Vec<_> = calls.iter().map(|(name, calls)| format!("{} {name}", figure(*calls))).collect();
+    calls.join(", ")
 }
 
 fn connections(run: &RunFile) -> Table {

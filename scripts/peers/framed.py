@@ -86,15 +86,16 @@ def check_votes(checks, server, row, of):
 
 
 def refuse(connect, good, bad, read):
-    """`bad` closes the connection, and neither the others nor the next one notice. What the log calls the client."""
+    """`bad` closes the connection, behind the answer to what came before it in the same write, and neither the others nor
+    the next one notice. What the log calls the client."""
 
     def demand_answered(client):
         client.send(good)
         equal(read(client.receive()), answer_to(CANONICAL), "the answer")
 
     with connect() as bystander, connect() as client:
-        demand_answered(client)
-        client.send(bad)
+        client.send(good + bad)
+        equal(read(client.receive()), answer_to(CANONICAL), "the answer to what came before it")
         client.demand_closed()
         demand_answered(bystander)
         with connect() as next_client:
@@ -181,7 +182,8 @@ def check_floor(checks, server, row):
     def closes():
         for bad in [length(0), length(LIMIT + 1)]:
             with Framed(server, row) as client:
-                client.send(bad)
+                client.send(frame(messages[0]) + bad)
+                equal(client.receive(), messages[0], "the echo of what came before it")
                 client.demand_closed()
         echoes()
 

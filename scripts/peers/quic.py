@@ -37,11 +37,11 @@ class RawTalker:
         return self.of.write(vote), lambda answer: self.of.read_answer_to(sequence, answer)
 
     def bad_messages(self):
-        """Without an answer's kind, 2, which `serve` answers as it does a vote: one codec reads both."""
         good = self.of.write(CANONICAL)
         return {
             "a body length of 144": self.of.write(CANONICAL, length=144),
             "kind 0": self.of.write(CANONICAL, kind=0),
+            "kind 2, an answer's": self.of.write(CANONICAL, kind=2),
             "kind 3": self.of.write(CANONICAL, kind=3),
             "flags": self.of.write(CANONICAL, flags=1),
             "a header alone": good[:16],

@@ -151,10 +151,18 @@ pub trait Codec: Send {
     /// vote like any other; an envelope that tells the two apart says so here.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode).
+    /// As [`encode`](Self::encode), and where the envelope says that `request` is an answer itself.
     fn encode_answer(&mut self, request: &[u8], vote: &Vote) -> Result<&[u8], CodecError> {
         let _ = request;
         self.encode(vote)
+    }
+
+    /// Turns an answer into an owned vote: the other half of [`encode_answer`](Self::encode_answer).
+    ///
+    /// # Errors
+    /// As [`own`](Self::own), and where the envelope says that the message is no answer.
+    fn own_answer(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
+        self.own(message)
     }
 
     /// Opens `message`: everything that the format does before a first field can be read.

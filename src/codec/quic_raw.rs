@@ -74,11 +74,14 @@ impl Codec for QuicRaw {
 
     #[inline]
     fn encode_answer(&mut self, request: &[u8], vote: &Vote) -> Result<&[u8], CodecError> {
-        let Some((head, _)) = request.split_first_chunk::<HEADER_BYTES>() else {
-            return Err(CodecError::invalid_envelope(Envelope::Short));
-        };
-        let sequence = head.last_chunk().map_or(0, |sequence| u64::from_be_bytes(*sequence));
+        let sequence = of_kind(request, VOTE_HEAD)?;
         Ok(self.write(ANSWER_HEAD, sequence, vote))
+    }
+
+    #[inline]
+    fn own_answer(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
+        of_kind(message, ANSWER_HEAD)?;
+        self.own(message)
     }
 
     #[inline]
@@ -95,6 +98,17 @@ impl Codec for QuicRaw {
     fn own(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
         Ok(unframe(message)?.vote())
     }
+}
+
+/// The sequence of a message whose header begins with `head`; one of the other kind is refused.
+#[inline]
+fn of_kind(message: &[u8], head: u64) -> Result<u64, CodecError> {
+    let Some((header, _)) = message.split_first_chunk::<HEADER_BYTES>() else {
+        return Err(CodecError::invalid_envelope(Envelope::Short));
+    };
+    let halves = header.first_chunk().zip(header.last_chunk());
+    let (begins, sequence) = halves.map_or((0, 0), |(b, s)| (u64::from_be_bytes(*b), u64::from_be_bytes(*s)));
+    if begins == head { Ok(sequence) } else { Err(CodecError::invalid_envelope(Envelope::Kind)) }
 }
 
 #[inline]
@@ -135,6 +149,17 @@ mod tests {
             assert_eq!(header[8..], sequence.to_be_bytes());
             assert_eq!(View::new(body).unwrap().vote(), Vote::canonical());
         }
+    }
+
+    #[test]
+    fn votes_are_answered_and_answers_are_not() {
+        let mut codec = QuicRaw::new();
+        let vote = codec.encode(&Vote::canonical()).unwrap().to_vec();
+        let answer = codec.encode_answer(&vote, &Vote::canonical().answer()).unwrap().to_vec();
+        assert_eq!(codec.own_answer(&answer), Ok(Vote::canonical().answer()));
+        let kind = CodecError::invalid_envelope(Envelope::Kind);
+        assert_eq!(codec.own_answer(&vote).unwrap_err(), kind);
+        assert_eq!(codec.encode_answer(&answer, &Vote::canonical()).unwrap_err(), kind);
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub enum TransportError {
     /// The answer is no message of the codec.
     #[error("the answer makes no sense: {0}")]
     Codec(#[from] CodecError),
+    /// A server was sent what is no vote.
+    #[error("{0}")]
+    Refused(CodecError),
     /// The answer is a good vote, and not the answer to the vote that was sent.
     #[error("the answer does not belong to the vote that was sent")]
     WrongAnswer,

@@ -213,12 +213,28 @@ where
 {
     let (mut input, mut output) = (Input::new(limit), Output::default());
     while let Some(place) = input.next(&mut stream).await? {
-        output.push(responder.respond(input.message(place))?)?;
-        while output.bytes().len() < WRITE_BYTES {
-            let Some(place) = input.take()? else { break };
-            output.push(responder.respond(input.message(place))?)?;
-        }
+        let answered = answer(responder.as_mut(), &mut input, place, &mut output);
         output.write_to(&mut stream).await?;
+        answered?;
+    }
+    Ok(())
+}
+
+/// Answers the message at `place` and those that have arrived behind it, until there is enough to write. Where one is
+/// refused, the answers to those before it are in `output` all the same: they are written before the connection ends.
+///
+/// # Errors
+/// Where a length is refused, or a message is no vote.
+pub fn answer(
+    responder: &mut dyn Responder,
+    input: &mut Input,
+    place: Range<usize>,
+    output: &mut Output,
+) -> Result<(), TransportError> {
+    output.push(responder.respond(input.message(place))?)?;
+    while output.bytes().len() < WRITE_BYTES {
+        let Some(place) = input.take()? else { break };
+        output.push(responder.respond(input.message(place))?)?;
     }
     Ok(())
 }

@@ -109,7 +109,9 @@ impl Account {
 /// The methods of one connection.
 fn methods(account: Account) -> Result<Methods, RegisterMethodError> {
     let mut module = RpcModule::new(account);
-    module.register_method(METHOD, |params, account, _| submit(&params).inspect_err(|error| account.refused(error)))?;
+    module.register_method(METHOD, |params, account, _| {
+        submit(&params).inspect_err(|error| account.refused(&error.message()))
+    })?;
     Ok(module.into())
 }
 

@@ -87,7 +87,7 @@ impl Code {
     /// The code of an error, where the error is the peer's.
     pub(super) const fn of(error: &TransportError) -> Self {
         match error {
-            TransportError::Codec(_) => Self::NoVote,
+            TransportError::Codec(_) | TransportError::Refused(_) => Self::NoVote,
             TransportError::TooLong { .. } => Self::TooLong,
             TransportError::Empty => Self::Empty,
             _ => Self::Failed,

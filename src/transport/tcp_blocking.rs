@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use tokio::net::TcpListener;
 
-use super::framing::{Input, Output};
+use super::framing::{self, Input, Output};
 use super::payload::{Requester, Responder};
 use super::{
     Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
@@ -189,12 +189,10 @@ fn serve_blocking(stream: TcpStream, config: &ServerConfig) -> Result<(), Transp
     let mut socket = Socket { stream, patience: None };
     let (mut input, mut output) = (Input::new(config.max_message_bytes), Output::default());
     while let Some(place) = next(&mut input, &mut socket)? {
-        output.push(responder.respond(input.message(place))?)?;
-        while let Some(place) = input.take()? {
-            output.push(responder.respond(input.message(place))?)?;
-        }
+        let answered = framing::answer(responder.as_mut(), &mut input, place, &mut output);
         socket.write_all(output.bytes())?;
         output.clear();
+        answered?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 //! when the kernel says there that something has come.
 #![expect(unsafe_code, reason = "the kernel is given the addresses of buffers, which no type of the crate keeps alive")]
 
-use std::io;
+use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsRawFd;
 use std::thread::ThreadId;
@@ -17,8 +17,8 @@ use io_uring::types::{Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode};
 use tokio::net::TcpListener;
 
-use super::framing::{Input, Output};
-use super::payload::Requester;
+use super::framing::{self, Input, Output};
+use super::payload::{Requester, Responder};
 use super::tcp_blocking::{blocking, serve_on_threads};
 use super::{
     Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
@@ -319,9 +319,18 @@ fn serve_uring(stream: TcpStream, config: &ServerConfig) -> Result<(), Transport
     let mut link = Link::new(stream, config.wait, None)?;
     let (mut input, mut output) = (Input::new(config.max_message_bytes), Output::default());
     while link.turn(&mut output, &mut input)? > 0 {
-        while let Some(place) = input.take()? {
-            output.push(responder.respond(input.message(place))?)?;
+        if let Err(refused) = answer_all(responder.as_mut(), &mut input, &mut output) {
+            // The answers to what came before it still go out; the ring would wait for more to arrive as well.
+            link.stream.write_all(output.bytes())?;
+            return Err(refused);
         }
+    }
+    Ok(())
+}
+
+fn answer_all(responder: &mut dyn Responder, input: &mut Input, output: &mut Output) -> Result<(), TransportError> {
+    while let Some(place) = input.take()? {
+        framing::answer(responder, input, place, output)?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use votebench::measure::job::{self, Isolation};
 use votebench::measure::pair::{self, Outcome, PairPlan};
 use votebench::measure::processes::Stop;
 use votebench::protocol::{self, Protocol};
@@ -384,6 +385,8 @@ fn a_client_says_what_was_wrong_with_its_server() {
         for bad in [Bad::Closes, Bad::Stalls, Bad::AnswersGarbage] {
             let address = bad_server(bad, &protocol);
             let plan = PairPlan {
+                build: job::build(),
+                isolation: Isolation::Process,
                 protocol: protocol.clone(),
                 wait: Wait::Block,
                 client_core: None,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::{BadInput, Outcome, keep, print};
+use crate::measure::job::Isolation;
 use crate::measure::latency::{self, Options};
 use crate::measure::pinning;
 use crate::measure::processes::{Programs, Stop};
@@ -35,6 +36,10 @@ pub struct Args {
     /// How threads wait: `block` (in the kernel), `poll` (never parked).
     #[arg(long, value_name = "WAIT", value_delimiter = ',', default_value = "block,poll")]
     pub wait: Vec<String>,
+
+    /// What keeps a client and its server apart: each a `process`, or each a `thread` of one.
+    #[arg(long, value_name = "KIND", default_value = "process", value_parser = isolation)]
+    pub isolation: Isolation,
 
     /// Three pairs of 2,000 round trips, and a shorter hiccup meter.
     #[arg(long)]
@@ -130,6 +135,20 @@ fn options(args: &Args) -> anyhow::Result<Options> {
     if let Some(core) = chosen.iter().find(|core| !allowed.contains(core)) {
         return Err(BadInput(format!("--cores: this process may not run on core {core}; it may on {allowed:?}")).into());
     }
+    let cores = cores.or_else(|| Some((*allowed.last()?, *allowed.first()?)));
+    if args.isolation == Isolation::Thread {
+        if args.connect.is_some() {
+            return Err(
+                BadInput("--isolation thread: a server that is there already is no thread of ours".to_owned()).into()
+            );
+        }
+        if cores.is_none_or(|(client, server)| client == server) {
+            return Err(BadInput(
+                "--isolation thread: two cores are wanted, by which the threads are told apart".to_owned(),
+            )
+            .into());
+        }
+    }
     if !args.deadline.is_finite() || !(0.001..=86_400.0).contains(&args.deadline) {
         return Err(BadInput("--deadline: between 0.001 and 86400 seconds are wanted".to_owned()).into());
     }
@@ -140,12 +159,18 @@ fn options(args: &Args) -> anyhow::Result<Options> {
         round_trips: args.round_trips.unwrap_or(if args.quick { 2_000 } else { 20_000 }),
         waits: waits(&args.wait)?,
         meter: Duration::from_millis(if args.quick { 200 } else { 1_000 }),
+        isolation: args.isolation,
         cores,
         max_message_bytes: args.max_message,
         deadline: Duration::from_secs_f64(args.deadline),
         force: args.force,
         seed: args.seed,
     })
+}
+
+fn isolation(name: &str) -> Result<Isolation, String> {
+    let all = [Isolation::Process, Isolation::Thread];
+    all.into_iter().find(|kind| kind.name() == name).ok_or_else(|| "neither process nor thread".to_owned())
 }
 
 fn waits(names: &[String]) -> anyhow::Result<Vec<Wait>> {

@@ -5,10 +5,10 @@ use std::ops::Sub;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use procfs::process::Process;
+use procfs::process::{Process, Task};
 use serde::{Deserialize, Serialize};
 
-use super::allocations;
+use super::allocations::{self, Group};
 use super::system_calls::{Calls, Counters};
 
 /// What a process has spent so far, or in a window: the difference of two.
@@ -30,8 +30,8 @@ pub struct Account {
     pub allocated_bytes: Option<u64>,
     /// Looks for events by a runtime that does not park.
     pub polls: u64,
-    /// Memory in RAM at the end, in bytes: not a difference.
-    pub resident_bytes: u64,
+    /// Memory of the process in RAM at the end, in bytes: not a difference, and not of some of its threads.
+    pub resident_bytes: Option<u64>,
 }
 
 impl Sub for Account {
@@ -62,11 +62,39 @@ pub enum Edge {
     End,
 }
 
+/// Which threads of this process an account is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All but these.
+    ProcessBut(Vec<i32>),
+    /// Those that are pinned to a core, as a thread's pinning passes on to the threads that it starts, but these; their
+    /// allocations by what they have joined.
+    Core {
+        /// The core.
+        core: usize,
+        /// Threads on it that are no part of what is measured.
+        but: Vec<i32>,
+        /// The group that its threads join.
+        group: Group,
+    },
+}
+
+impl Scope {
+    fn has(&self, task: &Task) -> bool {
+        match self {
+            Self::ProcessBut(but) => !but.contains(&task.tid),
+            Self::Core { core, but, .. } => {
+                let only = u32::try_from(*core).ok().map(|core| vec![(core, core)]);
+                !but.contains(&task.tid) && task.status().is_ok_and(|status| status.cpus_allowed_list == only)
+            }
+        }
+    }
+}
+
 /// Takes the accounts of this process.
 #[derive(Debug)]
 pub struct Meter {
-    /// Threads that are no part of what is measured.
-    exempt: Vec<i32>,
+    scope: Scope,
     system_calls: Result<Counters, String>,
     /// Whether allocations are counted: found out once, for finding out allocates.
     allocations: bool,
@@ -76,10 +104,10 @@ pub struct Meter {
 impl Meter {
     /// Opens the accounts. System calls are counted, if `count`, of the calling thread and of those that it starts from now on.
     #[must_use]
-    pub fn open(count: bool, exempt: Vec<i32>, polls: Arc<AtomicU64>) -> Self {
+    pub fn open(count: bool, scope: Scope, polls: Arc<AtomicU64>) -> Self {
         let system_calls =
             if count { Counters::open() } else { Err("counted in the counting program only".to_owned()) };
-        Self { exempt, system_calls, allocations: allocations::is_counting(), polls }
+        Self { scope, system_calls, allocations: allocations::is_counting(), polls }
     }
 
     /// Looks of a runtime that does not park are counted by `polls` from now on.
@@ -112,7 +140,11 @@ impl Meter {
     fn add_counters(&mut self, account: &mut Account) {
         account.system_calls = self.system_calls.as_mut().ok().and_then(|counter| counter.read().ok());
         if self.allocations {
-            let counted = allocations::process_count();
+            let group = match self.scope {
+                Scope::ProcessBut(_) => Group::Rest,
+                Scope::Core { group, .. } => group,
+            };
+            let counted = allocations::count_of(group);
             account.allocations = Some(counted.allocations);
             account.allocated_bytes = Some(counted.bytes);
         }
@@ -121,13 +153,8 @@ impl Meter {
 
     fn add_proc(&self, account: &mut Account) {
         let Ok(process) = Process::myself() else { return };
-        // The process's clock knows the threads that have ended too.
-        account.cpu_ns = process_cpu_ns();
-        for task in process.tasks().into_iter().flatten().flatten() {
-            if self.exempt.contains(&task.tid) {
-                account.cpu_ns -= task.schedstat().map_or(0, |schedule| schedule.sum_exec_runtime.min(account.cpu_ns));
-                continue;
-            }
+        for task in process.tasks().into_iter().flatten().flatten().filter(|task| self.scope.has(task)) {
+            account.cpu_ns += cpu_ns(&task);
             if let Ok(status) = task.status() {
                 account.voluntary_switches += status.voluntary_ctxt_switches.unwrap_or(0);
                 account.involuntary_switches += status.nonvoluntary_ctxt_switches.unwrap_or(0);
@@ -136,9 +163,19 @@ impl Meter {
                 account.page_faults += stat.minflt + stat.majflt;
             }
         }
-        let pages = process.statm().map_or(0, |memory| memory.resident);
-        account.resident_bytes = pages * procfs::page_size();
+        if let Scope::ProcessBut(but) = &self.scope {
+            // The process's clock knows the threads that have ended, too.
+            let exempt = but.iter().filter_map(|tid| process.task_from_tid(*tid).ok());
+            account.cpu_ns = process_cpu_ns().saturating_sub(exempt.map(|task| cpu_ns(&task)).sum());
+        }
+        if let (Scope::ProcessBut(_), Ok(memory)) = (&self.scope, process.statm()) {
+            account.resident_bytes = Some(memory.resident * procfs::page_size());
+        }
     }
+}
+
+fn cpu_ns(task: &Task) -> u64 {
+    task.schedstat().map_or(0, |schedule| schedule.sum_exec_runtime)
 }
 
 fn process_cpu_ns() -> u64 {
@@ -159,7 +196,7 @@ mod tests {
 
     #[test]
     fn counts_what_is_done_between_two_samples() {
-        let mut meter = Meter::open(true, Vec::new(), Arc::default());
+        let mut meter = Meter::open(true, Scope::ProcessBut(Vec::new()), Arc::default());
         let before = meter.sample(Edge::Begin);
         let mut work = 0_u64;
         let start = std::time::Instant::now();
@@ -170,7 +207,7 @@ mod tests {
             std::thread::yield_now();
         }
         let spent = meter.sample(Edge::End) - before;
-        assert!(spent.cpu_ns > 5_000_000 && spent.resident_bytes > 100_000, "{spent:?}");
+        assert!(spent.cpu_ns > 5_000_000 && spent.resident_bytes > Some(100_000), "{spent:?}");
         match (spent.system_calls, meter.uncounted()) {
             // Reading the counters, clocks and files takes calls too.
             (Some(calls), None) => assert!((100..200).contains(&calls.all), "{calls:?}"),

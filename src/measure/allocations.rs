@@ -1,6 +1,5 @@
 //! Counting allocations. Owns the counting allocator's type and its counters; only the program `votebench-count` makes it
-//! the global allocator, and there every thread counts for itself, and all but the [exempt](exempt_this_thread) ones count
-//! for the process too.
+//! the global allocator, and there every thread counts for itself and for the [`Group`] that it has joined.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -25,11 +24,24 @@ impl Count {
 
 thread_local! {
     static COUNT: Cell<Count> = const { Cell::new(Count { allocations: 0, bytes: 0 }) };
-    static EXEMPT: Cell<bool> = const { Cell::new(false) };
+    static GROUP: Cell<Group> = const { Cell::new(Group::Rest) };
 }
 
-static PROCESS_ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-static PROCESS_BYTES: AtomicU64 = AtomicU64::new(0);
+/// Whom a thread's allocations belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Nobody said: every thread, unless it joins another group.
+    Rest,
+    /// The client's, where client and server share a process.
+    Client,
+    /// The server's, where client and server share a process.
+    Server,
+    /// Those that take the figures, and are no part of what they are about.
+    Harness,
+}
+
+/// Allocations and bytes of each group.
+static GROUPS: [[AtomicU64; 2]; 4] = [const { [const { AtomicU64::new(0) }; 2] }; 4];
 
 /// This thread's heap traffic so far; all zero where [`Counting`] is not the global allocator.
 #[must_use]
@@ -37,15 +49,16 @@ pub fn count() -> Count {
     COUNT.get()
 }
 
-/// The process's heap traffic so far, that of exempt threads apart; all zero where [`Counting`] is not the global allocator.
+/// A group's heap traffic so far; all zero where [`Counting`] is not the global allocator.
 #[must_use]
-pub fn process_count() -> Count {
-    Count { allocations: PROCESS_ALLOCATIONS.load(Ordering::Relaxed), bytes: PROCESS_BYTES.load(Ordering::Relaxed) }
+pub fn count_of(group: Group) -> Count {
+    let [allocations, bytes] = &GROUPS[group as usize];
+    Count { allocations: allocations.load(Ordering::Relaxed), bytes: bytes.load(Ordering::Relaxed) }
 }
 
-/// From here on the calling thread counts for itself alone: it takes the figures and is no part of what they are about.
-pub fn exempt_this_thread() {
-    EXEMPT.set(true);
+/// From here on the calling thread counts for `group`.
+pub fn join(group: Group) {
+    GROUP.set(group);
 }
 
 /// Whether [`Counting`] is this program's allocator, found out by allocating.
@@ -66,10 +79,9 @@ fn note(bytes: usize) {
         let Count { allocations, bytes: sum } = cell.get();
         cell.set(Count { allocations: allocations + 1, bytes: sum + bytes as u64 });
     });
-    if !EXEMPT.try_with(Cell::get).unwrap_or(true) {
-        PROCESS_ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        PROCESS_BYTES.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
+    let [allocations, sum] = &GROUPS[GROUP.try_with(Cell::get).unwrap_or(Group::Harness) as usize];
+    allocations.fetch_add(1, Ordering::Relaxed);
+    sum.fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
 #[expect(unsafe_code, reason = "an allocator cannot be written without")]

@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 use tokio::task::AbortHandle;
 
 use super::account::{Account, Edge, Meter};
+use super::allocations::Group;
 use super::hiccup::histogram;
-use super::job::say;
-use super::server::{Command, next_command, runtime_of};
+use super::job::{Isolation, say};
+use super::server::{Command, next_command, runtime_of, scope_of};
 use super::tail::Tail;
 use crate::protocol::Protocol;
 use crate::result::histogram::encode;
@@ -54,6 +55,8 @@ pub struct ExchangePlan {
     pub block: u64,
     /// Whether to count system calls.
     pub count: bool,
+    /// Whether the process is its own.
+    pub isolation: Isolation,
 }
 
 /// What a client says.
@@ -119,7 +122,8 @@ impl<I: BufRead + Send, O: Write + Send> Visitor for Exchanging<I, O> {
 
     fn visit<T: Transport>(self) -> Result<(), String> {
         let Self { plan, mut input, mut output } = self;
-        let mut meter = Meter::open(plan.count, Vec::new(), Arc::default());
+        let scope = scope_of(plan.isolation, plan.core, Vec::new(), Group::Client);
+        let mut meter = Meter::open(plan.count, scope, Arc::default());
         let runtime = runtime_of::<T>(plan.wait)?;
         meter.count_polls(runtime.polls());
         let answers = Arc::new(AtomicU64::new(0));

@@ -20,6 +20,30 @@ pub enum Job {
     /// The client of one protocol, in a closed loop.
     #[cfg(feature = "net")]
     Exchange(super::client::ExchangePlan),
+    /// Both, as threads of this process.
+    #[cfg(feature = "net")]
+    Pair(Box<super::pair::PairPlan>),
+}
+
+/// What keeps a client and its server apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Each is a process.
+    Process,
+    /// Each is a thread, on a core of its own, of one process.
+    Thread,
+}
+
+impl Isolation {
+    /// Its name in results and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Thread => "thread",
+        }
+    }
 }
 
 /// The build that this program is of: a driver and its workers must agree on it.
@@ -50,6 +74,11 @@ pub fn run(mut input: impl BufRead + Send + 'static, output: impl Write + Send) 
         Job::Exchange(plan) => {
             accept(&plan.build, plan.core)?;
             super::client::run(plan, input, output)
+        }
+        #[cfg(feature = "net")]
+        Job::Pair(plan) => {
+            accept(&plan.build, None)?;
+            super::pair::carry_out(&plan, output)
         }
     }
 }

@@ -11,6 +11,7 @@ use rand_chacha::rand_core::SeedableRng;
 use time::OffsetDateTime;
 
 use super::conditions::{Findings, Watch, is_disturbed, wait_until_fit};
+use super::job::{Isolation, build};
 use super::machine_load::Sample;
 use super::pair::{self, Found, Outcome as PairOutcome, PairPlan};
 use super::processes::{Programs, Stop};
@@ -46,6 +47,8 @@ pub struct Options {
     pub waits: Vec<Wait>,
     /// How long the hiccup meter watches the cores between two pairs.
     pub meter: Duration,
+    /// What keeps a client and its server apart.
+    pub isolation: Isolation,
     /// Cores of client and server; the last and the first allowed ones where there are none.
     pub cores: Option<(usize, usize)>,
     /// A server that is there already, and the certificate that it must show.
@@ -156,6 +159,8 @@ fn default_cores() -> Option<(usize, usize)> {
 
 fn plan(options: &Options, cores: Option<(usize, usize)>, protocol: &Protocol, wait: Wait) -> PairPlan {
     PairPlan {
+        build: build(),
+        isolation: options.isolation,
         protocol: protocol.clone(),
         wait,
         client_core: cores.map(|(client, _)| client),

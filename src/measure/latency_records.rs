@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use serde_json::Value;
 
-use super::account::Account;
 use super::hiccup;
+use super::job::Isolation;
 use super::latency::{BLOCKS, Key, Options, Session, Timed, WARM_UP};
-use super::system_calls::Calls;
 use super::tail::ENOUGH_STALLS;
 use crate::codec;
 use crate::protocol::{Class as RowClass, Protocol};
@@ -28,44 +27,11 @@ pub const REFERENCE: &str = "floor";
 /// The row that shows what the runtime costs.
 pub const BLOCKING: &str = "floor-blocking";
 
-/// The metric that holds each call's share by name among its settings.
-const SYSTEM_CALLS: &str = "system-calls";
-
 /// The percentiles, by name and per hundred.
 const PERCENTILES: [(&str, f64); 5] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9), ("p99_99", 99.99)];
 
 /// From here on a percentile needs enough separate stalls; below, samples abound.
 const NEEDS_STALLS: f64 = 99.0;
-
-/// A figure of an account, for each message.
-struct Figure {
-    metric: &'static str,
-    unit: &'static str,
-    kind: Kind,
-    of: fn(&Account) -> Option<u64>,
-}
-
-impl Figure {
-    const fn count(metric: &'static str, of: fn(&Account) -> Option<u64>) -> Self {
-        Self { metric, unit: "1/message", kind: Kind::TimedCount, of }
-    }
-}
-
-/// What the timed pairs account for.
-const SPENT: [Figure; 5] = [
-    Figure { metric: "cpu-time", unit: "ns/message", kind: Kind::Rate, of: |account| Some(account.cpu_ns) },
-    Figure::count("voluntary-switches", |account| Some(account.voluntary_switches)),
-    Figure::count("involuntary-switches", |account| Some(account.involuntary_switches)),
-    Figure::count("page-faults", |account| Some(account.page_faults)),
-    Figure::count("polls", |account| Some(account.polls)),
-];
-
-/// What the pair that counts accounts for.
-const COUNTED: [Figure; 3] = [
-    Figure::count("allocations", |account| account.allocations),
-    Figure { unit: "B/message", ..Figure::count("allocated-bytes", |account| account.allocated_bytes) },
-    Figure::count(SYSTEM_CALLS, |account| account.system_calls.map(|calls| calls.all)),
-];
 
 /// The settings of a run, as recorded.
 #[must_use]
@@ -77,7 +43,7 @@ pub fn settings(options: &Options, cores: Option<(usize, usize)>) -> BTreeMap<St
         ("warm_up".to_owned(), WARM_UP.into()),
         ("in_flight".to_owned(), 1.into()),
         ("connections".to_owned(), 1.into()),
-        ("isolation".to_owned(), "process".into()),
+        ("isolation".to_owned(), options.isolation.name().into()),
         ("runtime".to_owned(), "tokio, current thread".into()),
         ("client_core".to_owned(), cores.map(|(client, _)| client).into()),
         ("server_core".to_owned(), cores.map(|(_, server)| server).into()),
@@ -110,14 +76,15 @@ pub fn measurements(options: &Options, session: &Session, refused: Option<&str>)
     all
 }
 
-struct Records<'a> {
-    options: &'a Options,
-    session: &'a Session,
+/// What the records are made of.
+pub(super) struct Records<'a> {
+    pub(super) options: &'a Options,
+    pub(super) session: &'a Session,
     refused: Option<&'a str>,
 }
 
 impl Records<'_> {
-    fn begin(&self, protocol: &Protocol, wait: Wait) -> Measurement {
+    pub(super) fn begin(&self, protocol: &Protocol, wait: Wait) -> Measurement {
         let class = match protocol.class {
             RowClass::Row => Class::Row,
             RowClass::Floor => Class::Floor,
@@ -127,7 +94,7 @@ impl Records<'_> {
         Measurement::new(SUITE, &protocol.name).class(class).wait(wait.name())
     }
 
-    fn missing(&self, key: &Key, measurement: Measurement) -> Measurement {
+    pub(super) fn missing(&self, key: &Key, measurement: Measurement) -> Measurement {
         let reason = self.session.failed.get(key).or_else(|| self.session.uncounted.get(key));
         match (reason, self.refused) {
             (Some(reason), _) => measurement.without(Status::Failed, reason.clone()),
@@ -136,7 +103,15 @@ impl Records<'_> {
         }
     }
 
-    fn timed(&self, key: &Key) -> Vec<&Timed> {
+    /// Why a side has no figure although its pair has run.
+    pub(super) const fn untold(&self) -> &'static str {
+        match self.options.isolation {
+            Isolation::Thread => "client and server share one process",
+            Isolation::Process => "the server is not ours",
+        }
+    }
+
+    pub(super) fn timed(&self, key: &Key) -> Vec<&Timed> {
         self.session.timed.get(key).into_iter().flatten().flatten().collect()
     }
 
@@ -233,65 +208,15 @@ impl Records<'_> {
         let resident = |side, of: &dyn Fn(&Timed) -> Option<u64>| {
             (begin("resident-memory", "B", Kind::TimedCount).side(side), over(of))
         };
-        all.push(resident("client", &|timed| Some(timed.found.window.account.resident_bytes)));
-        all.push(resident("server", &|timed| timed.found.server.map(|account| account.resident_bytes)));
+        all.push(resident("client", &|timed| timed.found.window.account.resident_bytes));
+        all.push(resident("server", &|timed| timed.found.server.and_then(|account| account.resident_bytes)));
         all.into_iter()
             .map(|(measurement, value)| match value {
                 Some(value) => measurement.value(value),
-                None => self.missing(&key, measurement),
+                None if timed.is_empty() => self.missing(&key, measurement),
+                None => measurement.without(Status::NotMeasured, self.untold()),
             })
             .collect()
-    }
-
-    /// CPU time and context switches of a round trip, side by side, in the timed pairs.
-    fn spent(&self, protocol: &Protocol, wait: Wait) -> Vec<Measurement> {
-        let key = (protocol.name.clone(), wait);
-        let timed = self.timed(&key);
-        let trips: u64 = timed.iter().map(|timed| timed.found.window.round_trips).sum();
-        let mut all = Vec::new();
-        for side in ["client", "server"] {
-            let accounts: Option<Vec<Account>> = timed.iter().map(|timed| account(&timed.found, side)).collect();
-            for Figure { metric, unit, kind, of } in SPENT {
-                let measurement = self.begin(protocol, wait).side(side).metric(metric, unit, kind, Better::Lower);
-                all.push(match &accounts {
-                    Some(accounts) if trips > 0 => {
-                        measurement.value(per(accounts.iter().filter_map(of).sum(), trips)).window(trips)
-                    }
-                    _ => self.missing(&key, measurement),
-                });
-            }
-        }
-        all
-    }
-
-    /// Allocations and system calls of a round trip, in the pair that counts.
-    fn counted(&self, protocol: &Protocol, wait: Wait) -> Vec<Measurement> {
-        let key = (protocol.name.clone(), wait);
-        let found = self.session.counted.get(&key);
-        let mut all = Vec::new();
-        for side in ["client", "server"] {
-            let account = found.and_then(|found| account(found, side));
-            for Figure { metric, unit, kind, of } in COUNTED {
-                let measurement = self.begin(protocol, wait).side(side).metric(metric, unit, kind, Better::Lower);
-                all.push(match (found, account, account.as_ref().and_then(of)) {
-                    (Some(found), account, Some(sum)) => {
-                        let trips = found.window.round_trips;
-                        let calls = account.and_then(|account| account.system_calls).filter(|_| metric == SYSTEM_CALLS);
-                        let by_name = calls.iter().flat_map(Calls::by_name);
-                        let begun = measurement.value(per(sum, trips)).window(trips);
-                        by_name.fold(begun, |m, (name, calls)| m.setting(name, per(calls, trips)))
-                    }
-                    (Some(found), Some(_), None) => {
-                        let reason = if side == "client" { &found.window.uncounted } else { &found.server_uncounted };
-                        measurement
-                            .without(Status::NotMeasured, reason.clone().unwrap_or_else(|| "not counted".to_owned()))
-                    }
-                    (Some(_), None, None) => measurement.without(Status::NotMeasured, "the server is not ours"),
-                    (None, ..) => self.missing(&key, measurement),
-                });
-            }
-        }
-        all
     }
 
     /// The bytes of one message from the inside out, down to what the connection carried.
@@ -390,10 +315,6 @@ impl Records<'_> {
     }
 }
 
-fn account(found: &super::pair::Found, side: &str) -> Option<Account> {
-    if side == "client" { Some(found.window.account) } else { found.server }
-}
-
 /// Bytes of the canonical vote's message.
 fn encoded(payload: &Payload) -> Option<u64> {
     let Payload::Codec(name) = payload else { return None };
@@ -431,6 +352,6 @@ fn decimal(whole: u64) -> f64 {
     whole as f64
 }
 
-fn per(sum: u64, trips: u64) -> f64 {
+pub(super) fn per(sum: u64, trips: u64) -> f64 {
     decimal(sum) / decimal(trips.max(1))
 }

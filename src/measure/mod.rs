@@ -25,6 +25,7 @@
 //! | `pair` | a server and its client, from start to end |
 //! | `latency` | the driver of the latency suite |
 //! | `latency_records` | its figures as the records of a results file |
+//! | `latency_accounts` | the accounts of both sides as records |
 
 #[cfg(feature = "net")]
 pub mod account;
@@ -37,6 +38,8 @@ pub mod instructions;
 pub mod job;
 #[cfg(feature = "net")]
 pub mod latency;
+#[cfg(feature = "net")]
+mod latency_accounts;
 #[cfg(feature = "net")]
 pub mod latency_records;
 pub mod machine_load;

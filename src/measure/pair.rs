@@ -1,13 +1,17 @@
-//! A server and its client in two fresh processes, from start to end. Owns the order of events between them: accounts are
-//! taken while nothing is in flight, so that nobody's bookkeeping is in anybody's window.
+//! A server and its client, in two fresh processes or as two threads of one, from start to end. Owns the order of events
+//! between them: accounts are taken while nothing is in flight, so that nobody's bookkeeping is in anybody's window.
 
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::account::Account;
+use super::allocations::{self, Count, Group};
 use super::client::{ClientEvent, ExchangePlan, Ready, Window};
-use super::job::{Job, build};
-use super::processes::{Ended, Heard, Stop, Worker};
+use super::job::{Isolation, Job, build, say};
+use super::processes::{self, Ended, Heard, Stop, Worker};
 use super::server::{Command, ServePlan, ServerEvent};
 use crate::protocol::Protocol;
 use crate::transport::{Address, Wait};
@@ -16,8 +20,12 @@ use crate::transport::{Address, Wait};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a pair is to do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PairPlan {
+    /// The build that the driver is of.
+    pub build: String,
+    /// What keeps the two apart.
+    pub isolation: Isolation,
     /// The protocol.
     pub protocol: Protocol,
     /// How both wait.
@@ -43,7 +51,7 @@ pub struct PairPlan {
 }
 
 /// What a pair has found.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Found {
     /// Before the window.
     pub ready: Ready,
@@ -53,6 +61,9 @@ pub struct Found {
     pub server: Option<Account>,
     /// Why the server's system calls are not counted.
     pub server_uncounted: Option<String>,
+    /// Allocations, from before the window to behind it, of threads that are neither the client's, the server's nor the
+    /// harness's; `None` where client and server have processes of their own.
+    pub other_allocations: Option<u64>,
 }
 
 /// How a pair ended.
@@ -66,20 +77,46 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// Runs a pair of processes of `program`.
+/// Runs a pair of processes of `program`, or one that is both.
 pub fn run(program: &Path, plan: &PairPlan, stop: &Stop) -> Outcome {
-    match exchange(program, plan, stop) {
+    let found = match plan.isolation {
+        Isolation::Process => {
+            exchange(&|_, job| Worker::start(program, job), &|_, job| Worker::start(program, job), plan, stop)
+        }
+        Isolation::Thread => {
+            let mut found = Err("the pair has said nothing".to_owned());
+            match processes::run(program, &Job::Pair(Box::new(plan.clone())), stop, &mut |event| found = Ok(event)) {
+                Ended::Done => found,
+                Ended::Stopped => Err(String::new()),
+                Ended::Failed(reason) => Err(reason),
+            }
+        }
+    };
+    match found {
         Ok(found) => Outcome::Found(Box::new(found)),
         Err(_) if stop.is_set() => Outcome::Stopped,
         Err(reason) => Outcome::Failed(reason),
     }
 }
 
+/// The pair as threads of this process; what it found goes to `output`.
+///
+/// # Errors
+/// A sentence, where either side fails or the driver is gone.
+pub fn carry_out(plan: &PairPlan, mut output: impl Write) -> Result<(), String> {
+    allocations::join(Group::Harness);
+    let found = exchange(&Worker::start_thread, &Worker::start_thread, plan, &Stop::default())?;
+    say(&mut output, &found)
+}
+
+/// Gives a job to somebody of that name.
+type Start<'a, E> = dyn Fn(&str, &Job) -> Result<Worker<E>, String> + 'a;
+
 /// A server's process, or nothing where it is not ours.
 struct ServerSide(Option<Worker<ServerEvent>>);
 
 impl ServerSide {
-    fn start(program: &Path, plan: &PairPlan) -> Result<Self, String> {
+    fn start(start: &Start<'_, ServerEvent>, plan: &PairPlan) -> Result<Self, String> {
         if plan.connect.is_some() {
             return Ok(Self(None));
         }
@@ -90,8 +127,9 @@ impl ServerSide {
             wait: plan.wait,
             max_message_bytes: plan.max_message_bytes,
             count: plan.count,
+            isolation: plan.isolation,
         });
-        Ok(Self(Some(Worker::start(program, &job)?)))
+        Ok(Self(Some(start("server", &job)?)))
     }
 
     fn hear(&mut self, stop: &Stop) -> Result<Option<ServerEvent>, String> {
@@ -126,8 +164,13 @@ impl ServerSide {
     }
 }
 
-fn exchange(program: &Path, plan: &PairPlan, stop: &Stop) -> Result<Found, String> {
-    let mut server = ServerSide::start(program, plan)?;
+fn exchange(
+    start_server: &Start<'_, ServerEvent>,
+    start_client: &Start<'_, ClientEvent>,
+    plan: &PairPlan,
+    stop: &Stop,
+) -> Result<Found, String> {
+    let mut server = ServerSide::start(start_server, plan)?;
     let (address, authority_pem) = server.listening(plan, stop)?;
     let job = Job::Exchange(ExchangePlan {
         build: build(),
@@ -142,16 +185,19 @@ fn exchange(program: &Path, plan: &PairPlan, stop: &Stop) -> Result<Found, Strin
         blocks: plan.blocks,
         block: plan.block,
         count: plan.count,
+        isolation: plan.isolation,
     });
-    let mut client = Some(Worker::<ClientEvent>::start(program, &job)?);
+    let mut client = Some(start_client("client", &job)?);
     let ClientEvent::Ready(ready) = hear(&mut client, stop)? else {
         return Err("the client began without being told".to_owned());
     };
     let before = server.account(Command::Begin, stop)?;
+    let others = allocations::count_of(Group::Rest);
     tell(&mut client);
     let ClientEvent::Done(window) = hear(&mut client, stop)? else {
         return Err("the client began twice".to_owned());
     };
+    let Count { allocations, .. } = allocations::count_of(Group::Rest).since(others);
     let after = server.account(Command::End, stop)?;
     tell(&mut client);
     if let Some(Ended::Failed(reason)) = client.map(|client| client.end(stop)) {
@@ -161,7 +207,8 @@ fn exchange(program: &Path, plan: &PairPlan, stop: &Stop) -> Result<Found, Strin
         (Some((before, _)), Some((after, uncounted))) => (Some(after - before), uncounted),
         _ => (None, None),
     };
-    Ok(Found { ready: *ready, window: *window, server, server_uncounted })
+    let other_allocations = (plan.isolation == Isolation::Thread).then_some(allocations);
+    Ok(Found { ready: *ready, window: *window, server, server_uncounted, other_allocations })
 }
 
 fn tell(client: &mut Option<Worker<ClientEvent>>) {

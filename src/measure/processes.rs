@@ -1,9 +1,11 @@
 //! Starting fresh processes and hearing them out. Owns the pipes and the stopping: a run that the user ends keeps every
 //! event that had arrived.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -13,7 +15,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::job::Job;
+use super::allocations::{self, Group};
+use super::job::{self, Job};
 
 /// How often a waiting driver looks whether it is to stop.
 const POLL: Duration = Duration::from_millis(100);
@@ -103,11 +106,18 @@ pub enum Heard<E> {
     End,
 }
 
-/// A fresh process that a job was given to.
+/// Who does a job.
+#[derive(Debug)]
+enum Hand {
+    Process(Child),
+    Thread(Option<JoinHandle<Result<(), String>>>),
+}
+
+/// A fresh process that a job was given to, or a thread of this one.
 #[derive(Debug)]
 pub struct Worker<E> {
-    child: Child,
-    input: Option<ChildStdin>,
+    hand: Hand,
+    input: Option<File>,
     events: Receiver<std::io::Result<E>>,
     listener: Option<JoinHandle<()>>,
     broken: Option<String>,
@@ -127,21 +137,43 @@ impl<E: DeserializeOwned + Send + 'static> Worker<E> {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
                 .spawn()?;
-            let (input, output) = (child.stdin.take(), child.stdout.take());
-            let (sender, events) = mpsc::channel();
-            let listener = thread::spawn(move || {
-                for line in output.into_iter().flat_map(|output| BufReader::new(output).lines()) {
-                    let event = line.and_then(|line| serde_json::from_str(&line).map_err(Into::into));
-                    if sender.send(event).is_err() {
-                        break;
-                    }
-                }
-            });
-            let mut worker = Self { child, input, events, listener: Some(listener), broken: None };
-            worker.write(&job);
-            Ok(worker)
+            let Some((input, output)) = child.stdin.take().zip(child.stdout.take()) else { return Err(gone()) };
+            Ok(Self::with(Hand::Process(child), input, output, &job))
         };
         begin().map_err(|error: std::io::Error| format!("{}: {error}", program.display()))
+    }
+
+    /// Starts a thread of this process with `job`. It cannot be killed: it ends when it is told no more.
+    ///
+    /// # Errors
+    /// A sentence, where the system has no more threads or pipes.
+    pub fn start_thread(name: &str, job: &Job) -> Result<Self, String> {
+        let begin = || {
+            let job = serde_json::to_vec(job)?;
+            let ((theirs, input), (output, ours)) = (std::io::pipe()?, std::io::pipe()?);
+            let work = move || job::run(BufReader::new(theirs), ours);
+            let thread = thread::Builder::new().name(name.to_owned()).spawn(work)?;
+            Ok(Self::with(Hand::Thread(Some(thread)), input, output, &job))
+        };
+        begin().map_err(|error: std::io::Error| format!("no thread for the {name}: {error}"))
+    }
+
+    /// Hears `output` on a thread, and hands over the job.
+    fn with(hand: Hand, input: impl Into<OwnedFd>, output: impl Read + Send + 'static, job: &[u8]) -> Self {
+        let (sender, events) = mpsc::channel();
+        let listener = thread::spawn(move || {
+            allocations::join(Group::Harness);
+            for line in BufReader::new(output).lines() {
+                let event = line.and_then(|line| serde_json::from_str(&line).map_err(Into::into));
+                if sender.send(event).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut worker =
+            Self { hand, input: Some(File::from(input.into())), events, listener: Some(listener), broken: None };
+        worker.write(job);
+        worker
     }
 
     /// Tells the worker something, as a line of JSON.
@@ -187,46 +219,62 @@ impl<E: DeserializeOwned + Send + 'static> Worker<E> {
         if stop.is_set() {
             self.kill();
         }
-        let mut words = String::new();
-        if let Some(mut complaints) = self.child.stderr.take() {
-            // Words that cannot be read are as good as none.
-            let _ = complaints.read_to_string(&mut words);
-        }
-        let status = self.child.wait();
+        let failed = match &mut self.hand {
+            Hand::Process(child) => said_by(child),
+            Hand::Thread(thread) => match thread.take().map(JoinHandle::join) {
+                None | Some(Ok(Ok(()))) => None,
+                Some(Ok(Err(reason))) => Some(reason),
+                Some(Err(_)) => Some("the worker panicked".to_owned()),
+            },
+        };
         if let Some(listener) = self.listener.take() {
             let _ = listener.join();
         }
-        let words = words.trim();
-        match (self.broken.take(), status) {
+        match (self.broken.take(), failed) {
             _ if stop.is_set() => Ended::Stopped,
-            (Some(reason), _) => Ended::Failed(reason),
-            (None, Ok(status)) if status.success() => Ended::Done,
-            (None, Ok(status)) if words.is_empty() => Ended::Failed(format!("the worker ended with {status}")),
-            // A worker introduces itself by the name that its driver will put before the sentence too.
-            (None, Ok(_)) => Ended::Failed(words.trim_start_matches("votebench: ").to_owned()),
-            (None, Err(error)) => Ended::Failed(format!("the worker is lost: {error}")),
+            (Some(reason), _) | (None, Some(reason)) => Ended::Failed(reason),
+            (None, None) => Ended::Done,
         }
     }
 
     /// Ends the process without asking it.
     pub fn kill(&mut self) {
-        // It may have ended by itself in between.
-        let _ = self.child.kill();
+        if let Hand::Process(child) = &mut self.hand {
+            // It may have ended by itself in between.
+            let _ = child.kill();
+        }
     }
+}
 
-    /// Its process id.
-    #[must_use]
-    pub fn id(&self) -> u32 {
-        self.child.id()
+/// Waits for `child`, and gives its last words where it has failed.
+fn said_by(child: &mut Child) -> Option<String> {
+    let mut words = String::new();
+    if let Some(mut complaints) = child.stderr.take() {
+        // Words that cannot be read are as good as none.
+        let _ = complaints.read_to_string(&mut words);
     }
+    let words = words.trim();
+    match child.wait() {
+        Ok(status) if status.success() => None,
+        Ok(status) if words.is_empty() => Some(format!("the worker ended with {status}")),
+        // A worker introduces itself by the name that its driver will put before the sentence too.
+        Ok(_) => Some(words.trim_start_matches("votebench: ").to_owned()),
+        Err(error) => Some(format!("the worker is lost: {error}")),
+    }
+}
+
+fn gone() -> std::io::Error {
+    std::io::ErrorKind::BrokenPipe.into()
 }
 
 impl<E> Drop for Worker<E> {
     /// Nobody is left behind: whoever was not heard out is ended.
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
+        if let Hand::Process(child) = &mut self.hand
+            && matches!(child.try_wait(), Ok(None))
+        {
+            let _ = child.kill();
+            let _ = child.wait();
         }
     }
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, mpsc};
 
 use serde::{Deserialize, Serialize};
 
-use super::account::{Account, Edge, Meter, this_thread};
-use super::allocations;
-use super::job::say;
+use super::account::{Account, Edge, Meter, Scope, this_thread};
+use super::allocations::{self, Group};
+use super::job::{Isolation, say};
 use crate::protocol::Protocol;
 use crate::transport::config::Log;
 use crate::transport::wait::WaitingRuntime;
@@ -31,6 +31,8 @@ pub struct ServePlan {
     pub max_message_bytes: u64,
     /// Whether to count system calls.
     pub count: bool,
+    /// Whether the process is its own.
+    pub isolation: Isolation,
 }
 
 /// What a server says.
@@ -94,14 +96,15 @@ impl<I: BufRead + Send, O: Write + Send> Visitor for Serving<I, O> {
             let stop = shutdown.clone();
             scope.spawn(move || {
                 let _stops = stop.drop_guard();
-                allocations::exempt_this_thread();
+                allocations::join(Group::Harness);
                 let _ = control.send(this_thread());
                 if let Ok((meter, output)) = handed_over.recv() {
                     take_accounts(input, meter, output);
                 }
             });
             let control = started.recv().map_err(|error| error.to_string())?;
-            let mut meter = Meter::open(plan.count, vec![control], Arc::default());
+            let scope = scope_of(plan.isolation, plan.core, vec![control], Group::Server);
+            let mut meter = Meter::open(plan.count, scope, Arc::default());
             let runtime = runtime_of::<T>(plan.wait)?;
             meter.count_polls(runtime.polls());
             let server = runtime.run(T::bind(config(plan))).map_err(|error| error.to_string())?.map_err(in_words)?;
@@ -110,6 +113,17 @@ impl<I: BufRead + Send, O: Write + Send> Visitor for Serving<I, O> {
             let _ = hand_over.send((meter, output));
             runtime.run(server.serve(shutdown)).map_err(|error| error.to_string())?.map_err(in_words)
         })
+    }
+}
+
+/// The threads that one side's account is about. Where both sides share a process, the calling thread joins its group.
+pub(super) fn scope_of(isolation: Isolation, core: Option<usize>, but: Vec<i32>, group: Group) -> Scope {
+    match (isolation, core) {
+        (Isolation::Thread, Some(core)) => {
+            allocations::join(group);
+            Scope::Core { core, but, group }
+        }
+        _ => Scope::ProcessBut(but),
     }
 }
 

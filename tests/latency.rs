@@ -1,39 +1,91 @@
 //! `votebench latency` as a program: what its counts say of the harness itself.
 
 #![cfg(feature = "net")]
+#![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
 
 use std::process::Command;
 
-#[test]
-fn the_harness_allocates_nothing_for_a_message() {
+use votebench::result::RunFile;
+use votebench::result::record::{Measurement, Status};
+
+/// Runs `votebench latency` with `arguments` into a folder of its own: the run, and what was said.
+fn latency(arguments: &[&str]) -> (RunFile, String) {
     let results = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_votebench"))
-        .args([
-            "latency",
-            "--protocol",
-            "floor,floor-blocking,zap",
-            "--wait",
-            "poll",
-            "--quick",
-            "--force",
-            "--results",
-        ])
+        .args(["latency", "--quick", "--force", "--results"])
         .arg(results.path())
+        .args(arguments)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
     let run = std::fs::read_dir(results.path()).unwrap().next().unwrap().unwrap().path();
-    let run = votebench::result::read::run(&run).unwrap();
-    let whole = run.measurements.iter().filter(|m| m.metric == "round-trip" && m.value.is_some());
-    assert_eq!(whole.count(), 3);
-    let allocations = |name: &str, side: &str| {
-        let of = |m: &&votebench::result::record::Measurement| {
-            m.metric == "allocations" && m.protocol == name && m.side.as_deref() == Some(side)
-        };
-        run.measurements.iter().find(of).unwrap().number()
-    };
-    for name in ["floor", "floor-blocking", "zap"] {
-        assert_eq!((allocations(name, "client"), allocations(name, "server")), (Some(0.0), Some(0.0)), "{name}");
+    (votebench::result::read::run(&run).unwrap(), said)
+}
+
+fn find<'a>(run: &'a RunFile, protocol: &str, side: Option<&str>, metric: &str) -> &'a Measurement {
+    let of = |m: &&Measurement| m.metric == metric && m.protocol == protocol && m.side.as_deref() == side;
+    run.measurements.iter().find(of).unwrap_or_else(|| panic!("{protocol} has no {metric}"))
+}
+
+#[test]
+fn the_harness_allocates_nothing_for_a_message() {
+    for isolation in ["process", "thread"] {
+        let (run, _) = latency(&["--protocol", "floor,floor-blocking,zap", "--wait", "poll", "--isolation", isolation]);
+        assert_eq!(run.settings["isolation"], isolation);
+        for name in ["floor", "floor-blocking", "zap"] {
+            assert!(find(&run, name, None, "round-trip").value.is_some(), "{name}");
+            for side in ["client", "server"] {
+                let number = |metric| find(&run, name, Some(side), metric).number();
+                assert_eq!(number("allocations"), Some(0.0), "{name}, {side}, {isolation}");
+                // A side of a round trip takes microseconds; both together in one account would still pass, nothing would not.
+                assert!(number("cpu-time").unwrap() > 500.0, "{name}, {side}, {isolation}");
+            }
+        }
     }
+}
+
+#[test]
+fn threads_of_one_process_have_accounts_of_their_own() {
+    // The server of `zap+tcp-blocking` answers on a thread that it starts itself.
+    let protocols = "floor,grpc,quic-raw,protobuf-mux,json-rpc-ws,zap-tls,zap+tcp-blocking,protobuf+tcp-blocking";
+    let (run, _) = latency(&["--protocol", protocols, "--wait", "block", "--isolation", "thread"]);
+    for name in protocols.split(',') {
+        assert!(find(&run, name, None, "round-trip").value.is_some(), "{name}");
+        for side in ["client", "server"] {
+            let waits = find(&run, name, Some(side), "voluntary-switches").number().unwrap();
+            assert!((0.5..2.5).contains(&waits), "{name}, {side}: {waits} waits");
+            assert_eq!(find(&run, name, Some(side), "resident-memory").status, Status::NotMeasured, "{name}");
+        }
+    }
+    let zap = find(&run, "zap+tcp-blocking", Some("server"), "allocations");
+    assert_eq!(zap.number(), Some(0.0));
+    // That thread has joined nobody, and a vote in protobuf allocates on it.
+    let protobuf = find(&run, "protobuf+tcp-blocking", Some("server"), "allocations");
+    assert_eq!(protobuf.status, Status::NotMeasured);
+}
+
+#[test]
+fn a_file_ends_the_run_and_keeps_what_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("stop");
+    let there = file.clone();
+    let ending = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(1_500));
+        std::fs::write(there, "").unwrap();
+    });
+    let path = file.to_str().unwrap();
+    let began = std::time::Instant::now();
+    let (run, said) = latency(&["--protocol", "zap", "--processes", "1000", "--stop-file", path]);
+    ending.join().unwrap();
+    assert!(!run.run.complete && began.elapsed().as_secs() < 30, "{said}");
+    assert!(said.contains("did not come to its end"), "{said}");
+    let again = Command::new(env!("CARGO_BIN_EXE_votebench"))
+        .args(["latency", "--protocol", "zap", "--stop-file", path, "--results"])
+        .arg(folder.path().join("results"))
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
+    assert!(!folder.path().join("results").exists());
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::{BadInput, Outcome, keep, print};
+use super::{BadInput, Outcome, keep, print, stop_on};
 use crate::measure::job::Isolation;
 use crate::measure::latency::{self, Options};
 use crate::measure::pinning;
-use crate::measure::processes::{Programs, Stop};
+use crate::measure::processes::Programs;
 use crate::measure::progress::tell;
 use crate::protocol::{self, Protocol};
 use crate::report;
@@ -40,6 +40,10 @@ pub struct Args {
     /// What keeps a client and its server apart: each a `process`, or each a `thread` of one.
     #[arg(long, value_name = "KIND", default_value = "process", value_parser = isolation)]
     pub isolation: Isolation,
+
+    /// Keep both cores out of their idle states, by threads that run where nothing else wants to.
+    #[arg(long)]
+    pub keep_awake: bool,
 
     /// Three pairs of 2,000 round trips, and a shorter hiccup meter.
     #[arg(long)]
@@ -73,6 +77,10 @@ pub struct Args {
     #[arg(long, value_name = "CLIENT,SERVER", value_delimiter = ',', num_args = 1)]
     pub cores: Vec<usize>,
 
+    /// End the run early, as Ctrl-C does, once this file exists.
+    #[arg(long, value_name = "FILE")]
+    pub stop_file: Option<PathBuf>,
+
     /// Folder that holds the runs.
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub results: PathBuf,
@@ -93,9 +101,9 @@ pub fn run(args: &Args) -> Outcome {
 /// [`BadInput`] for flags that make no sense; otherwise where the results cannot be kept.
 pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     let options = options(args)?;
+    let stop = stop_on(args.stop_file.as_deref())?;
     // Before anything is measured: a folder that cannot be written would cost the whole run.
     let folder = store::create(&args.results)?;
-    let stop = Stop::on_signals().context("cannot watch for signals")?;
     let outcome = latency::run(&options, programs, &stop, &folder.id);
     // Kept before anything is printed: whoever reads may have gone away.
     let kept = keep(&folder, &outcome.run)?;
@@ -160,6 +168,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
         waits: waits(&args.wait)?,
         meter: Duration::from_millis(if args.quick { 200 } else { 1_000 }),
         isolation: args.isolation,
+        keep_awake: args.keep_awake,
         cores,
         max_message_bytes: args.max_message,
         deadline: Duration::from_secs_f64(args.deadline),

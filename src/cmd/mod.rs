@@ -22,6 +22,9 @@ use std::process::ExitCode;
 
 use crate::cli::Command;
 use crate::codec::{self, Codec};
+use anyhow::Context;
+
+use crate::measure::processes::Stop;
 use crate::measure::progress::tell;
 use crate::result::RunFile;
 use crate::result::store::{self, Folder};
@@ -83,6 +86,14 @@ fn codec_by_name(name: &str) -> anyhow::Result<Box<dyn Codec>> {
         let names: Vec<_> = codec::all().iter().map(|codec| codec.name()).collect();
         BadInput(format!("--codec: there is no codec `{name}`; there are {}", names.join(", "))).into()
     })
+}
+
+/// What ends a run early: a signal, or the appearance of `file`.
+fn stop_on(file: Option<&Path>) -> anyhow::Result<Stop> {
+    if let Some(there) = file.filter(|file| file.exists()) {
+        return Err(BadInput(format!("--stop-file: {} is there already", there.display())).into());
+    }
+    Stop::on_signals(file.map(Path::to_owned)).context("cannot watch for signals")
 }
 
 /// Saves the run; where its folder cannot take it any more, as on a full disk, beside the system's temporary files.

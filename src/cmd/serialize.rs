@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches};
 
-use super::{BadInput, Outcome, keep, print};
+use super::{BadInput, Outcome, keep, print, stop_on};
 use crate::codec;
 use crate::measure::pinning;
-use crate::measure::processes::{Programs, Stop};
+use crate::measure::processes::Programs;
 use crate::measure::progress::tell;
 use crate::measure::serialization::{self, Options};
 use crate::report;
@@ -50,6 +50,10 @@ pub struct Args {
     #[arg(long, value_name = "CORE")]
     pub core: Option<usize>,
 
+    /// End the run early, as Ctrl-C does, once this file exists.
+    #[arg(long, value_name = "FILE")]
+    pub stop_file: Option<PathBuf>,
+
     /// Folder that holds the runs.
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub results: PathBuf,
@@ -89,9 +93,9 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
         seed: args.seed,
         core: args.core,
     };
+    let stop = stop_on(args.stop_file.as_deref())?;
     // Before anything is measured: a folder that cannot be written would cost the whole run.
     let folder = store::create(&args.results)?;
-    let stop = Stop::on_signals().context("cannot watch for signals")?;
     let outcome = serialization::run(&options, programs, &stop, &folder.id);
     let run = outcome.run;
     // Kept before anything is printed: whoever reads may have gone away.

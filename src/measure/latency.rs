@@ -12,6 +12,7 @@ use time::OffsetDateTime;
 
 use super::conditions::{Findings, Watch, is_disturbed, wait_until_fit};
 use super::job::{Isolation, build};
+use super::keep_awake::KeptAwake;
 use super::machine_load::Sample;
 use super::pair::{self, Found, Outcome as PairOutcome, PairPlan};
 use super::processes::{Programs, Stop};
@@ -49,6 +50,8 @@ pub struct Options {
     pub meter: Duration,
     /// What keeps a client and its server apart.
     pub isolation: Isolation,
+    /// Whether to keep both cores out of their idle states.
+    pub keep_awake: bool,
     /// Cores of client and server; the last and the first allowed ones where there are none.
     pub cores: Option<(usize, usize)>,
     /// A server that is there already, and the certificate that it must show.
@@ -84,6 +87,8 @@ pub struct Session {
     pub counted: BTreeMap<Key, Found>,
     /// What failed, and why.
     pub failed: BTreeMap<Key, String>,
+    /// What this machine does not support, and why.
+    pub unsupported: BTreeMap<Key, String>,
     /// Why there are no counts.
     pub uncounted: BTreeMap<Key, String>,
     /// What the hiccup meter saw between the pairs.
@@ -109,11 +114,15 @@ pub fn run(options: &Options, programs: &Programs, stop: &Stop, id: &str) -> Out
     } else {
         wait_until_fit(options.force, stop, &mut |sentence| progress.say(sentence))
     };
+    let awake = cores.filter(|_| options.keep_awake).map(|(client, server)| KeptAwake::on(&[client, server]));
+    let asleep = awake.as_ref().and_then(|kept| kept.as_ref().err()).map(|why| format!("--keep-awake: {why}"));
+    let unfit = asleep.or(unfit);
     let refused = unfit.clone().filter(|_| !options.force);
     if refused.is_none() && !stop.is_set() {
         found.write_read_ns = cores.and_then(|(client, _)| socket_pair::write_read_ns(client).ok());
         time(options, cores, seed, programs, stop, &mut found, &mut progress);
     }
+    drop(awake);
     found.stopped |= stop.is_set();
     let pairs = found.timed.values().flatten().flatten();
     let conditions = watch.end(Findings {
@@ -192,6 +201,7 @@ fn count(
             let key = (protocol.name.clone(), *wait);
             match pair::run(&programs.counting, &plan, stop) {
                 PairOutcome::Found(pair) => drop(found.counted.insert(key, *pair)),
+                PairOutcome::Unsupported(reason) => drop(found.unsupported.insert(key, reason)),
                 PairOutcome::Failed(reason) => drop(found.uncounted.insert(key, reason)),
                 PairOutcome::Stopped => return,
             }
@@ -220,6 +230,10 @@ fn time(
         shuffle(&mut order, &mut random);
         for (protocol, wait) in &order {
             let key = (protocol.name.clone(), *wait);
+            if found.unsupported.contains_key(&key) {
+                progress.step();
+                continue;
+            }
             let slots = found.timed.entry(key.clone()).or_insert_with(|| vec![None; options.processes]);
             if let Entry::Vacant(failure) = found.failed.entry(key) {
                 meter(options.meter, &mut hiccups);
@@ -229,6 +243,7 @@ fn time(
                 let disturbed = is_disturbed(load.foreign_share, load.steal_share);
                 match outcome {
                     PairOutcome::Found(pair) => slots[process] = Some(Timed { found: *pair, disturbed }),
+                    PairOutcome::Unsupported(reason) => drop(found.unsupported.insert(failure.into_key(), reason)),
                     PairOutcome::Failed(reason) => drop(failure.insert(reason)),
                     PairOutcome::Stopped => return,
                 }

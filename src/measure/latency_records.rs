@@ -44,6 +44,7 @@ pub fn settings(options: &Options, cores: Option<(usize, usize)>) -> BTreeMap<St
         ("in_flight".to_owned(), 1.into()),
         ("connections".to_owned(), 1.into()),
         ("isolation".to_owned(), options.isolation.name().into()),
+        ("keep_awake".to_owned(), options.keep_awake.into()),
         ("runtime".to_owned(), "tokio, current thread".into()),
         ("client_core".to_owned(), cores.map(|(client, _)| client).into()),
         ("server_core".to_owned(), cores.map(|(_, server)| server).into()),
@@ -95,6 +96,9 @@ impl Records<'_> {
     }
 
     pub(super) fn missing(&self, key: &Key, measurement: Measurement) -> Measurement {
+        if let Some(reason) = self.session.unsupported.get(key) {
+            return measurement.without(Status::Unsupported, reason.clone());
+        }
         let reason = self.session.failed.get(key).or_else(|| self.session.uncounted.get(key));
         match (reason, self.refused) {
             (Some(reason), _) => measurement.without(Status::Failed, reason.clone()),

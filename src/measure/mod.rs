@@ -23,6 +23,7 @@
 //! | `socket_pair` | what one message costs the kernel |
 //! | `tail` | how many separate stalls a percentile rests on |
 //! | `pair` | a server and its client, from start to end |
+//! | `keep_awake` | cores kept out of their idle states |
 //! | `latency` | the driver of the latency suite |
 //! | `latency_records` | its figures as the records of a results file |
 //! | `latency_accounts` | the accounts of both sides as records |
@@ -36,6 +37,8 @@ pub mod conditions;
 pub mod hiccup;
 pub mod instructions;
 pub mod job;
+#[cfg(feature = "net")]
+pub mod keep_awake;
 #[cfg(feature = "net")]
 pub mod latency;
 #[cfg(feature = "net")]

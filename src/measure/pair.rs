@@ -73,9 +73,32 @@ pub enum Outcome {
     Found(Box<Found>),
     /// The user ended the run.
     Stopped,
+    /// This machine does not have what the stack needs.
+    Unsupported(String),
     /// It failed, in one sentence.
     Failed(String),
 }
+
+/// Why a pair has found nothing.
+enum Failure {
+    Unsupported(String),
+    Failed(String),
+}
+
+impl From<String> for Failure {
+    fn from(reason: String) -> Self {
+        Self::Failed(reason)
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(reason: &str) -> Self {
+        Self::Failed(reason.to_owned())
+    }
+}
+
+/// What a process that is both sides says: what it has found, or what this machine does not have.
+type PairEvent = Result<Found, String>;
 
 /// Runs a pair of processes of `program`, or one that is both.
 pub fn run(program: &Path, plan: &PairPlan, stop: &Stop) -> Outcome {
@@ -84,18 +107,20 @@ pub fn run(program: &Path, plan: &PairPlan, stop: &Stop) -> Outcome {
             exchange(&|_, job| Worker::start(program, job), &|_, job| Worker::start(program, job), plan, stop)
         }
         Isolation::Thread => {
-            let mut found = Err("the pair has said nothing".to_owned());
-            match processes::run(program, &Job::Pair(Box::new(plan.clone())), stop, &mut |event| found = Ok(event)) {
+            let mut found = Err("the pair has said nothing".into());
+            let mut hear = |event: PairEvent| found = event.map_err(Failure::Unsupported);
+            match processes::run(program, &Job::Pair(Box::new(plan.clone())), stop, &mut hear) {
                 Ended::Done => found,
-                Ended::Stopped => Err(String::new()),
-                Ended::Failed(reason) => Err(reason),
+                Ended::Stopped => Err("the run was ended".into()),
+                Ended::Failed(reason) => Err(reason.into()),
             }
         }
     };
     match found {
         Ok(found) => Outcome::Found(Box::new(found)),
         Err(_) if stop.is_set() => Outcome::Stopped,
-        Err(reason) => Outcome::Failed(reason),
+        Err(Failure::Unsupported(reason)) => Outcome::Unsupported(reason),
+        Err(Failure::Failed(reason)) => Outcome::Failed(reason),
     }
 }
 
@@ -105,7 +130,11 @@ pub fn run(program: &Path, plan: &PairPlan, stop: &Stop) -> Outcome {
 /// A sentence, where either side fails or the driver is gone.
 pub fn carry_out(plan: &PairPlan, mut output: impl Write) -> Result<(), String> {
     allocations::join(Group::Harness);
-    let found = exchange(&Worker::start_thread, &Worker::start_thread, plan, &Stop::default())?;
+    let found: PairEvent = match exchange(&Worker::start_thread, &Worker::start_thread, plan, &Stop::default()) {
+        Ok(found) => Ok(found),
+        Err(Failure::Unsupported(reason)) => Err(reason),
+        Err(Failure::Failed(reason)) => return Err(reason),
+    };
     say(&mut output, &found)
 }
 
@@ -144,11 +173,12 @@ impl ServerSide {
         }
     }
 
-    fn listening(&mut self, plan: &PairPlan, stop: &Stop) -> Result<(Address, Option<String>), String> {
+    fn listening(&mut self, plan: &PairPlan, stop: &Stop) -> Result<(Address, Option<String>), Failure> {
         match (self.hear(stop)?, &plan.connect) {
             (Some(ServerEvent::Listening { address, certificate_pem }), _) => Ok((address, certificate_pem)),
+            (Some(ServerEvent::Unsupported(reason)), _) => Err(Failure::Unsupported(reason)),
             (None, Some(connect)) => Ok(connect.clone()),
-            _ => Err("the server does not say where it listens".to_owned()),
+            _ => Err("the server does not say where it listens".into()),
         }
     }
 
@@ -158,7 +188,7 @@ impl ServerSide {
         }
         match self.hear(stop)? {
             Some(ServerEvent::Account { account, uncounted }) => Ok(Some((account, uncounted))),
-            Some(ServerEvent::Listening { .. }) => Err("the server's account is missing".to_owned()),
+            Some(_) => Err("the server's account is missing".to_owned()),
             None => Ok(None),
         }
     }
@@ -169,7 +199,7 @@ fn exchange(
     start_client: &Start<'_, ClientEvent>,
     plan: &PairPlan,
     stop: &Stop,
-) -> Result<Found, String> {
+) -> Result<Found, Failure> {
     let mut server = ServerSide::start(start_server, plan)?;
     let (address, authority_pem) = server.listening(plan, stop)?;
     let job = Job::Exchange(ExchangePlan {
@@ -189,19 +219,19 @@ fn exchange(
     });
     let mut client = Some(start_client("client", &job)?);
     let ClientEvent::Ready(ready) = hear(&mut client, stop)? else {
-        return Err("the client began without being told".to_owned());
+        return Err("the client began without being told".into());
     };
     let before = server.account(Command::Begin, stop)?;
     let others = allocations::count_of(Group::Rest);
     tell(&mut client);
     let ClientEvent::Done(window) = hear(&mut client, stop)? else {
-        return Err("the client began twice".to_owned());
+        return Err("the client began twice".into());
     };
     let Count { allocations, .. } = allocations::count_of(Group::Rest).since(others);
     let after = server.account(Command::End, stop)?;
     tell(&mut client);
     if let Some(Ended::Failed(reason)) = client.map(|client| client.end(stop)) {
-        return Err(reason);
+        return Err(reason.into());
     }
     let (server, server_uncounted) = match (before, after) {
         (Some((before, _)), Some((after, uncounted))) => (Some(after - before), uncounted),

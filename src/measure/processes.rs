@@ -42,20 +42,23 @@ impl Programs {
     }
 }
 
-/// A flag that SIGINT and SIGTERM set.
+/// A flag that SIGINT and SIGTERM set, and the appearance of a file, where one is named.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    flag: Arc<AtomicBool>,
+    file: Option<PathBuf>,
+}
 
 impl Stop {
-    /// Watches for SIGINT and SIGTERM from now on. A second signal ends the program at once.
+    /// Watches for SIGINT and SIGTERM, and for `file`, from now on. A second signal ends the program at once.
     ///
     /// # Errors
     /// Where the system refuses to install the handlers.
-    pub fn on_signals() -> std::io::Result<Self> {
-        let stop = Self::default();
+    pub fn on_signals(file: Option<PathBuf>) -> std::io::Result<Self> {
+        let stop = Self { file, ..Self::default() };
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.0))?;
-            signal_hook::flag::register(signal, Arc::clone(&stop.0))?;
+            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.flag))?;
+            signal_hook::flag::register(signal, Arc::clone(&stop.flag))?;
         }
         Ok(stop)
     }
@@ -63,7 +66,10 @@ impl Stop {
     /// Whether the run is to end.
     #[must_use]
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        if self.file.as_ref().is_some_and(|file| file.exists()) {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+        self.flag.load(Ordering::Relaxed)
     }
 }
 

@@ -53,6 +53,8 @@ pub enum ServerEvent {
         /// Why system calls are not counted.
         uncounted: Option<String>,
     },
+    /// This machine does not have what the stack needs; it is the last that it says.
+    Unsupported(String),
 }
 
 /// What a driver tells a server or a client.
@@ -107,7 +109,11 @@ impl<I: BufRead + Send, O: Write + Send> Visitor for Serving<I, O> {
             let mut meter = Meter::open(plan.count, scope, Arc::default());
             let runtime = runtime_of::<T>(plan.wait)?;
             meter.count_polls(runtime.polls());
-            let server = runtime.run(T::bind(config(plan))).map_err(|error| error.to_string())?.map_err(in_words)?;
+            let bound = runtime.run(T::bind(config(plan))).map_err(|error| error.to_string())?;
+            if let Err(TransportError::Unsupported(reason)) = bound {
+                return say(&mut output, &ServerEvent::Unsupported(reason));
+            }
+            let server = bound.map_err(in_words)?;
             let (address, certificate_pem) = (server.address(), server.certificate_pem());
             say(&mut output, &ServerEvent::Listening { address, certificate_pem })?;
             let _ = hand_over.send((meter, output));

@@ -100,8 +100,14 @@ fn of_loop(run: &RunFile) -> Option<String> {
         Some(format!("{model} {}", count(number)))
     });
     let counts: Vec<_> = counts.collect();
-    (!counts.is_empty())
-        .then(|| format!("Taken off for the loop and its call: {} (own has the loop of read).", counts.join(", ")))
+    if counts.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "Taken off for the loop and its call: {} (own has the loop of read); a row that does less than the empty call comes out \
+         below zero.",
+        counts.join(", ")
+    ))
 }
 
 /// The rows whose batch sizes the run itself says to disagree, with both figures.

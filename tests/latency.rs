@@ -6,7 +6,7 @@
 use std::process::Command;
 
 use votebench::result::RunFile;
-use votebench::result::record::{Measurement, Status};
+use votebench::result::record::{Histogram, Measurement, Status};
 
 /// Runs `votebench latency` with `arguments` into a folder of its own: the run, and what was said.
 fn latency(arguments: &[&str]) -> (RunFile, String) {
@@ -34,7 +34,15 @@ fn the_harness_allocates_nothing_for_a_message() {
         let (run, _) = latency(&["--protocol", "floor,floor-blocking,zap", "--wait", "poll", "--isolation", isolation]);
         assert_eq!(run.settings["isolation"], isolation);
         for name in ["floor", "floor-blocking", "zap"] {
-            assert!(find(&run, name, None, "round-trip").value.is_some(), "{name}");
+            let trips = find(&run, name, None, "round-trip");
+            assert!(trips.value.is_some(), "{name}");
+            let histogram = |record: &Histogram| votebench::result::histogram::decode(&record.data).unwrap();
+            let mut sum = histogram(trips.histogram.as_ref().unwrap());
+            assert_eq!((sum.len(), trips.process_histograms.len()), (3 * 2_000, 3), "{name}");
+            for own in &trips.process_histograms {
+                sum.subtract(histogram(own)).unwrap();
+            }
+            assert!(sum.is_empty(), "{name}");
             for side in ["client", "server"] {
                 let number = |metric| find(&run, name, Some(side), metric).number();
                 assert_eq!(number("allocations"), Some(0.0), "{name}, {side}, {isolation}");

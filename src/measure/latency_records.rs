@@ -130,12 +130,13 @@ impl Records<'_> {
         let merged = histograms.and_then(|all| {
             let mut merged = hiccup::histogram();
             all.iter().try_for_each(|one| merged.add(one).map_err(|error| error.to_string()))?;
-            Ok((histogram::record(&merged)?, merged, all))
+            let own = all.iter().map(histogram::record).collect::<Result<_, _>>()?;
+            Ok((histogram::record(&merged)?, own, merged, all))
         });
         let mut measurement = match merged {
             _ if timed.is_empty() => return self.missing(&key, measurement),
             Err(reason) => return measurement.without(Status::Failed, reason),
-            Ok((record, merged, all)) => {
+            Ok((record, records, merged, all)) => {
                 let own = all.iter().map(|one| percentiles(one, |_| true)).collect();
                 let enough = |threshold: u64| {
                     let stalls = timed.iter().map(|timed| timed.found.window.tail.stalls(threshold));
@@ -144,6 +145,7 @@ impl Records<'_> {
                 let mut measurement = measurement.value(percentiles(&merged, enough)).samples(merged.len());
                 measurement.processes = Some(Processes::Percentiles(own));
                 measurement.histogram = Some(record);
+                measurement.process_histograms = records;
                 measurement
             }
         };

@@ -35,6 +35,7 @@ impl Measurement {
             samples: None,
             processes: None,
             histogram: None,
+            process_histograms: Vec::new(),
             floor_aa: None,
             verdict: None,
             settings: BTreeMap::new(),

@@ -125,9 +125,12 @@ pub struct Measurement {
     /// What each process found: every round's value, or its own percentiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<Processes>,
-    /// The distribution.
+    /// The distribution over all processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
+    /// Each process's own, in the order of `processes`; they add up to `histogram`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub process_histograms: Vec<Histogram>,
     /// The 95th percentile of the ratio of this row to itself under two labels, at least 1.01.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor_aa: Option<f64>,

@@ -17,10 +17,11 @@ import subprocess
 import sys
 import tempfile
 
+import packages
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "tests/golden/peers"
 REQUIREMENTS = ["protobuf==7.36.2", "flatbuffers==25.12.19", "pycapnp==2.2.4"]
-INSIDE = "VOTEBENCH_GOLDEN_INSIDE"
 FIELDS = ["round", "block_hash", "voter_id", "signature", "timestamp", "vote_type"]
 # Of the 65 votes of the ZAP vectors: the named ones and some of the random ones.
 ZAP_VOTES = 20
@@ -30,8 +31,8 @@ def main():
     check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not check:
         sys.exit("usage: scripts/golden.py [--check]")
-    if INSIDE not in os.environ:
-        sys.exit(rerun_with_packages())
+    if not packages.are_there():
+        sys.exit(packages.rerun_with(REQUIREMENTS))
     votes = [decoded(case) for case in json.loads((ROOT / "tests/golden/zap/votes.json").read_text())[:ZAP_VOTES]]
     votes += edge_cases(votes[0])
     with tempfile.TemporaryDirectory() as scratch:
@@ -44,16 +45,6 @@ def main():
         for peer in [Protobuf(scratch), *flatbuffers, *capnp]:
             files[f"{peer.name}.json"] = compare(peer, votes, ours)
     sys.exit(store(files, check))
-
-
-def rerun_with_packages():
-    with tempfile.TemporaryDirectory() as venv:
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        pip = [f"{venv}/bin/pip", "install", "--quiet", "--disable-pip-version-check", *REQUIREMENTS]
-        subprocess.run(pip, check=True)
-        return subprocess.run(
-            [f"{venv}/bin/python", __file__, *sys.argv[1:]], env={**os.environ, INSIDE: "1"}
-        ).returncode
 
 
 def edge_cases(canonical):

@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 
+import packages
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # As new as Python 3.10 takes them.
 REQUIREMENTS = [
@@ -30,7 +32,6 @@ REQUIREMENTS = [
     "aioquic==1.3.0",
     "websockets==16.1.1",
 ]
-INSIDE = "VOTEBENCH_PEERS_INSIDE"
 # Pairs that no row names, one for each family of stacks that takes any codec.
 PAIRS = ["zap+quic", "protobuf+tcp", "zap+mux"]
 # Checks that there are. Fewer than that means that this script has gone blind somewhere.
@@ -45,19 +46,9 @@ def main():
         sys.exit(f"scripts/peers.py: --binary: {binary} is not there; `cargo build` makes it")
     if shutil.which("curl") is None:
         sys.exit("scripts/peers.py: curl is missing, which JSON-RPC is checked with; install it")
-    if INSIDE not in os.environ:
-        sys.exit(rerun_with_packages())
+    if not packages.are_there():
+        sys.exit(packages.rerun_with(REQUIREMENTS))
     sys.exit(run(binary))
-
-
-def rerun_with_packages():
-    with tempfile.TemporaryDirectory() as venv:
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        pip = [f"{venv}/bin/pip", "install", "--quiet", "--disable-pip-version-check", *REQUIREMENTS]
-        subprocess.run(pip, check=True)
-        return subprocess.run(
-            [f"{venv}/bin/python", __file__, *sys.argv[1:]], env={**os.environ, INSIDE: "1"}
-        ).returncode
 
 
 def run(binary):

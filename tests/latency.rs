@@ -39,6 +39,7 @@ fn the_harness_allocates_nothing_for_a_message() {
             let histogram = |record: &Histogram| votebench::result::histogram::decode(&record.data).unwrap();
             let mut sum = histogram(trips.histogram.as_ref().unwrap());
             assert_eq!((sum.len(), trips.process_histograms.len()), (3 * 2_000, 3), "{name}");
+            let mean = sum.mean();
             for own in &trips.process_histograms {
                 sum.subtract(histogram(own)).unwrap();
             }
@@ -46,8 +47,9 @@ fn the_harness_allocates_nothing_for_a_message() {
             for side in ["client", "server"] {
                 let number = |metric| find(&run, name, Some(side), metric).number();
                 assert_eq!(number("allocations"), Some(0.0), "{name}, {side}, {isolation}");
-                // A side of a round trip takes microseconds; both together in one account would still pass, nothing would not.
-                assert!(number("cpu-time").unwrap() > 500.0, "{name}, {side}, {isolation}");
+                // In this wait one thread a side works all the time: no less than nothing, and no more than there was.
+                let cpu = number("cpu-time").unwrap();
+                assert!(cpu > 500.0 && cpu < 1.25 * mean + 500.0, "{name}, {side}, {isolation}: {cpu} of {mean} ns");
             }
         }
     }
@@ -62,7 +64,7 @@ fn threads_of_one_process_have_accounts_of_their_own() {
         assert!(find(&run, name, None, "round-trip").value.is_some(), "{name}");
         for side in ["client", "server"] {
             let waits = find(&run, name, Some(side), "voluntary-switches").number().unwrap();
-            assert!((0.5..2.5).contains(&waits), "{name}, {side}: {waits} waits");
+            assert!(waits > 0.0, "{name}, {side}: {waits} waits");
             assert_eq!(find(&run, name, Some(side), "resident-memory").status, Status::NotMeasured, "{name}");
         }
     }

@@ -77,12 +77,15 @@ async def demand_answered(client, talker, vote=CANONICAL):
     equal(read(await client.to_end(stream)), answer_to(vote), "the answer")
 
 
+async def answers_every_vote(server, row, talker, demand_one):
+    async with dial(server, row) as client:
+        for vote in VOTES:
+            await demand_one(client, talker, vote)
+
+
 def check_stream_a_message(checks, server, row, new_talker):
-    async def answers_every_vote():
-        talker = new_talker()
-        async with dial(server, row) as client:
-            for vote in VOTES:
-                await demand_answered(client, talker, vote)
+    def every_vote():
+        return answers_every_vote(server, row, new_talker(), demand_answered)
 
     async def answers_each_when_it_is_whole():
         talker = new_talker()
@@ -115,7 +118,7 @@ def check_stream_a_message(checks, server, row, new_talker):
             equal(await client.reset_of(stream), EMPTY, "the code for an empty stream")
             await demand_answered(client, talker)
 
-    checks.check(row, "answers every golden vote, a stream each", lambda: run(answers_every_vote))
+    checks.check(row, "answers every golden vote, a stream each", lambda: run(every_vote))
     checks.check(row, f"answers {IN_FLIGHT} streams, each when it is whole", lambda: run(answers_each_when_it_is_whole))
     checks.check(row, "resets the stream of what is no vote, and no other", lambda: run(resets_bad_streams_only))
 
@@ -180,11 +183,8 @@ def check_datagrams(checks, server, row):
         client.send_datagram(message)
         equal(read(await client.datagram()), answer_to(vote), "the answer")
 
-    async def answers_every_vote():
-        talker = RawTalker()
-        async with dial(server, row) as client:
-            for vote in VOTES:
-                await demand_datagram_answered(client, talker, vote)
+    def every_vote():
+        return answers_every_vote(server, row, RawTalker(), demand_datagram_answered)
 
     async def closes_at_a_bad_one():
         async with dial(server, row) as bystander:
@@ -200,7 +200,7 @@ def check_datagrams(checks, server, row):
                     demand(end.reason_phrase, f"no reason is given for {what}")
                 await demand_datagram_answered(bystander, bystander_talker)
 
-    checks.check(row, "answers every golden vote, a datagram each", lambda: run(answers_every_vote))
+    checks.check(row, "answers every golden vote, a datagram each", lambda: run(every_vote))
     checks.check(row, "closes the connection of what is no vote, and no other", lambda: run(closes_at_a_bad_one))
 
 

@@ -143,6 +143,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
     if let Some(core) = chosen.iter().find(|core| !allowed.contains(core)) {
         return Err(BadInput(format!("--cores: this process may not run on core {core}; it may on {allowed:?}")).into());
     }
+    // One for both where there is but one.
     let cores = cores.or_else(|| Some((*allowed.last()?, *allowed.first()?)));
     if args.isolation == Isolation::Thread {
         if args.connect.is_some() {

@@ -20,10 +20,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::Command;
-use crate::codec::{self, Codec};
 use anyhow::Context;
 
+use crate::cli::Command;
+use crate::codec::{self, Codec};
 use crate::measure::processes::Stop;
 use crate::measure::progress::tell;
 use crate::result::RunFile;

@@ -4,9 +4,9 @@
 //! Choices for fairness: one message is kept and written over, and one output array, so that encoding allocates nothing.
 //! Reading merges into a kept message too. prost takes every byte field through `Buf::copy_to_bytes`, which the buffer's
 //! type is free to do in its own way; a slice does it in three steps, [`Message::merge`]'s own buffer in one. What stays
-//! is an allocation for each of the three fields. They could be counted references into a kept `BytesMut` instead; measured,
-//! the six atomic operations cost more than three calls of malloc and free. [`protobuf_bytes`](super::protobuf_bytes) does
-//! that, and gains by it what vectors cannot: fields that are never copied again.
+//! is an allocation for each of the three fields. They could be counted references into shared bytes instead, as in
+//! [`protobuf_bytes`](super::protobuf_bytes); there the atomic operations cost more than three calls of malloc and free, and
+//! the gain is what vectors cannot have: fields that are never copied again.
 //!
 //! What proto3 means for a vote: an absent byte field is an empty one, so it is `wrong-length` with 0 bytes and not
 //! `missing-field`; an absent integer is 0, and valid. Unknown fields are skipped, and of a field that comes twice the last

@@ -80,8 +80,9 @@ impl Codec for QuicRaw {
 
     #[inline]
     fn own_answer(&mut self, message: &[u8]) -> Result<Vote, CodecError> {
+        let vote = self.own(message)?;
         of_kind(message, ANSWER_HEAD)?;
-        self.own(message)
+        Ok(vote)
     }
 
     #[inline]
@@ -100,7 +101,7 @@ impl Codec for QuicRaw {
     }
 }
 
-/// The sequence of a message whose header begins with `head`; one of the other kind is refused.
+/// The sequence of a good message whose header begins with `head`; one of the other kind is refused.
 #[inline]
 fn of_kind(message: &[u8], head: u64) -> Result<u64, CodecError> {
     let Some((header, _)) = message.split_first_chunk::<HEADER_BYTES>() else {
@@ -160,6 +161,8 @@ mod tests {
         let kind = CodecError::invalid_envelope(Envelope::Kind);
         assert_eq!(codec.own_answer(&vote).unwrap_err(), kind);
         assert_eq!(codec.encode_answer(&answer, &Vote::canonical()).unwrap_err(), kind);
+        let short = CodecError::invalid_envelope(Envelope::Length);
+        assert_eq!(codec.own_answer(&answer[..160]).unwrap_err(), short);
     }
 
     #[test]

@@ -126,12 +126,14 @@ impl Meter {
         let mut account = Account::default();
         match edge {
             Edge::Begin => {
-                self.add_proc(&mut account);
+                self.add_tasks(&mut account);
+                account.cpu_ns = self.cpu_ns();
                 self.add_counters(&mut account);
             }
             Edge::End => {
                 self.add_counters(&mut account);
-                self.add_proc(&mut account);
+                account.cpu_ns = self.cpu_ns();
+                self.add_tasks(&mut account);
             }
         }
         account
@@ -151,10 +153,8 @@ impl Meter {
         account.polls = self.polls.load(Ordering::Relaxed);
     }
 
-    fn add_proc(&self, account: &mut Account) {
-        let Ok(process) = Process::myself() else { return };
-        for task in process.tasks().into_iter().flatten().flatten().filter(|task| self.scope.has(task)) {
-            account.cpu_ns += cpu_ns(&task);
+    fn add_tasks(&self, account: &mut Account) {
+        for task in self.tasks() {
             if let Ok(status) = task.status() {
                 account.voluntary_switches += status.voluntary_ctxt_switches.unwrap_or(0);
                 account.involuntary_switches += status.nonvoluntary_ctxt_switches.unwrap_or(0);
@@ -163,18 +163,32 @@ impl Meter {
                 account.page_faults += stat.minflt + stat.majflt;
             }
         }
-        if let Scope::ProcessBut(but) = &self.scope {
-            // The process's clock knows the threads that have ended, too.
-            let exempt = but.iter().filter_map(|tid| process.task_from_tid(*tid).ok());
-            account.cpu_ns = process_cpu_ns().saturating_sub(exempt.map(|task| cpu_ns(&task)).sum());
-        }
-        if let (Scope::ProcessBut(_), Ok(memory)) = (&self.scope, process.statm()) {
+        if let (Scope::ProcessBut(_), Ok(memory)) = (&self.scope, Process::myself().and_then(|own| own.statm())) {
             account.resident_bytes = Some(memory.resident * procfs::page_size());
+        }
+    }
+
+    /// The threads that the account is about, of those that live.
+    fn tasks(&self) -> impl Iterator<Item = Task> {
+        let tasks = Process::myself().and_then(|own| own.tasks());
+        tasks.into_iter().flatten().flatten().filter(|task| self.scope.has(task))
+    }
+
+    fn cpu_ns(&self) -> u64 {
+        match &self.scope {
+            // The process's clock knows the threads that have ended, too.
+            Scope::ProcessBut(but) => {
+                let all = process_cpu_ns();
+                let own = Process::myself();
+                let exempt = own.iter().flat_map(|own| but.iter().filter_map(|tid| own.task_from_tid(*tid).ok()));
+                all.saturating_sub(exempt.map(|task| cpu_ns_of(&task)).sum())
+            }
+            Scope::Core { .. } => self.tasks().map(|task| cpu_ns_of(&task)).sum(),
         }
     }
 }
 
-fn cpu_ns(task: &Task) -> u64 {
+fn cpu_ns_of(task: &Task) -> u64 {
     task.schedstat().map_or(0, |schedule| schedule.sum_exec_runtime)
 }
 

@@ -52,7 +52,7 @@ pub struct Options {
     pub isolation: Isolation,
     /// Whether to keep both cores out of their idle states.
     pub keep_awake: bool,
-    /// Cores of client and server; the last and the first allowed ones where there are none.
+    /// Cores of client and server; where there are none, nobody is pinned.
     pub cores: Option<(usize, usize)>,
     /// A server that is there already, and the certificate that it must show.
     pub connect: Option<(Address, Option<String>)>,
@@ -104,7 +104,7 @@ pub struct Session {
 pub fn run(options: &Options, programs: &Programs, stop: &Stop, id: &str) -> Outcome {
     let started = now();
     let seed = options.seed.unwrap_or_else(seed_from_clock);
-    let cores = options.cores.or_else(default_cores);
+    let cores = options.cores;
     let mut found = Session::default();
     let watch = Watch::begin();
     let mut progress = Progress::new("pairs", steps(options));
@@ -158,12 +158,6 @@ pub fn run(options: &Options, programs: &Programs, stop: &Stop, id: &str) -> Out
 
 fn steps(options: &Options) -> u64 {
     ((options.processes + 1) * options.protocols.len() * options.waits.len()) as u64
-}
-
-/// The last core for the client and the first for the server; one for both where there is but one.
-fn default_cores() -> Option<(usize, usize)> {
-    let cores = pinning::allowed().ok()?;
-    Some((*cores.last()?, *cores.first()?))
 }
 
 fn plan(options: &Options, cores: Option<(usize, usize)>, protocol: &Protocol, wait: Wait) -> PairPlan {

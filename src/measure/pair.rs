@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::account::Account;
@@ -103,9 +104,7 @@ type PairEvent = Result<Found, String>;
 /// Runs a pair of processes of `program`, or one that is both.
 pub fn run(program: &Path, plan: &PairPlan, stop: &Stop) -> Outcome {
     let found = match plan.isolation {
-        Isolation::Process => {
-            exchange(&|_, job| Worker::start(program, job), &|_, job| Worker::start(program, job), plan, stop)
-        }
+        Isolation::Process => exchange(Some(program), plan, stop),
         Isolation::Thread => {
             let mut found = Err("the pair has said nothing".into());
             let mut hear = |event: PairEvent| found = event.map_err(Failure::Unsupported);
@@ -130,7 +129,7 @@ pub fn run(program: &Path, plan: &PairPlan, stop: &Stop) -> Outcome {
 /// A sentence, where either side fails or the driver is gone.
 pub fn carry_out(plan: &PairPlan, mut output: impl Write) -> Result<(), String> {
     allocations::join(Group::Harness);
-    let found: PairEvent = match exchange(&Worker::start_thread, &Worker::start_thread, plan, &Stop::default()) {
+    let found: PairEvent = match exchange(None, plan, &Stop::default()) {
         Ok(found) => Ok(found),
         Err(Failure::Unsupported(reason)) => Err(reason),
         Err(Failure::Failed(reason)) => return Err(reason),
@@ -138,14 +137,19 @@ pub fn carry_out(plan: &PairPlan, mut output: impl Write) -> Result<(), String> 
     say(&mut output, &found)
 }
 
-/// Gives a job to somebody of that name.
-type Start<'a, E> = dyn Fn(&str, &Job) -> Result<Worker<E>, String> + 'a;
+/// Gives `job` to a fresh process of `program`, or to a thread of that name where there is no program.
+fn start<E>(program: Option<&Path>, name: &str, job: &Job) -> Result<Worker<E>, String>
+where
+    E: DeserializeOwned + Send + 'static,
+{
+    program.map_or_else(|| Worker::start_thread(name, job), |program| Worker::start(program, job))
+}
 
 /// A server's process, or nothing where it is not ours.
 struct ServerSide(Option<Worker<ServerEvent>>);
 
 impl ServerSide {
-    fn start(start: &Start<'_, ServerEvent>, plan: &PairPlan) -> Result<Self, String> {
+    fn start(program: Option<&Path>, plan: &PairPlan) -> Result<Self, String> {
         if plan.connect.is_some() {
             return Ok(Self(None));
         }
@@ -158,7 +162,7 @@ impl ServerSide {
             count: plan.count,
             isolation: plan.isolation,
         });
-        Ok(Self(Some(start("server", &job)?)))
+        Ok(Self(Some(start(program, "server", &job)?)))
     }
 
     fn hear(&mut self, stop: &Stop) -> Result<Option<ServerEvent>, String> {
@@ -194,13 +198,9 @@ impl ServerSide {
     }
 }
 
-fn exchange(
-    start_server: &Start<'_, ServerEvent>,
-    start_client: &Start<'_, ClientEvent>,
-    plan: &PairPlan,
-    stop: &Stop,
-) -> Result<Found, Failure> {
-    let mut server = ServerSide::start(start_server, plan)?;
+/// The pair in processes of `program`, or as threads of this one where there is none.
+fn exchange(program: Option<&Path>, plan: &PairPlan, stop: &Stop) -> Result<Found, Failure> {
+    let mut server = ServerSide::start(program, plan)?;
     let (address, authority_pem) = server.listening(plan, stop)?;
     let job = Job::Exchange(ExchangePlan {
         build: build(),
@@ -217,7 +217,7 @@ fn exchange(
         count: plan.count,
         isolation: plan.isolation,
     });
-    let mut client = Some(start_client("client", &job)?);
+    let mut client = Some(start(program, "client", &job)?);
     let ClientEvent::Ready(ready) = hear(&mut client, stop)? else {
         return Err("the client began without being told".into());
     };

@@ -143,7 +143,8 @@ impl<E: DeserializeOwned + Send + 'static> Worker<E> {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
                 .spawn()?;
-            let Some((input, output)) = child.stdin.take().zip(child.stdout.take()) else { return Err(gone()) };
+            let pipes = child.stdin.take().zip(child.stdout.take());
+            let (input, output) = pipes.ok_or(std::io::ErrorKind::BrokenPipe)?;
             Ok(Self::with(Hand::Process(child), input, output, &job))
         };
         begin().map_err(|error: std::io::Error| format!("{}: {error}", program.display()))
@@ -267,10 +268,6 @@ fn said_by(child: &mut Child) -> Option<String> {
         Ok(_) => Some(words.trim_start_matches("votebench: ").to_owned()),
         Err(error) => Some(format!("the worker is lost: {error}")),
     }
-}
-
-fn gone() -> std::io::Error {
-    std::io::ErrorKind::BrokenPipe.into()
 }
 
 impl<E> Drop for Worker<E> {

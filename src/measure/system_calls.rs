@@ -61,7 +61,8 @@ impl Calls {
 #[derive(Debug)]
 pub struct Counters {
     all: Counter,
-    named: Vec<Counter>,
+    /// In the order of [`NAMES`]; `None` for a call that this kernel does not have.
+    named: Vec<Option<Counter>>,
 }
 
 impl Counters {
@@ -70,8 +71,9 @@ impl Counters {
     /// # Errors
     /// Where the kernel does not let them be opened, in one sentence.
     pub fn open() -> Result<Self, String> {
+        let all = counter(ANY)?.ok_or("the kernel's tracepoints of system calls cannot be read (tracefs, root)")?;
         let named = NAMES.iter().map(|name| counter(&format!("syscalls/sys_enter_{name}")));
-        Ok(Self { all: counter(ANY)?, named: named.collect::<Result<_, _>>()? })
+        Ok(Self { all, named: named.collect::<Result<_, _>>()? })
     }
 
     /// The counts now.
@@ -81,24 +83,25 @@ impl Counters {
     pub fn read(&mut self) -> std::io::Result<Calls> {
         let mut calls = Calls { all: self.all.read()?, ..Calls::default() };
         for (calls, counter) in calls.named.iter_mut().zip(&mut self.named) {
-            *calls = counter.read()?;
+            if let Some(counter) = counter {
+                *calls = counter.read()?;
+            }
         }
         Ok(calls)
     }
 }
 
-fn counter(tracepoint: &str) -> Result<Counter, String> {
+/// A counter of `tracepoint`, where this kernel has such a one.
+fn counter(tracepoint: &str) -> Result<Option<Counter>, String> {
     let number = TRACEFS
         .iter()
         .find_map(|root| std::fs::read_to_string(format!("{root}/events/{tracepoint}/id")).ok()?.trim().parse().ok());
-    let Some(number) = number else {
-        return Err("the kernel's tracepoints of system calls cannot be read (tracefs, root)".to_owned());
-    };
+    let Some(number) = number else { return Ok(None) };
     let open = || {
         let mut builder = Builder::new(Tracepoint::with_id(number));
         let mut counter = builder.include_kernel().inherit(true).build()?;
         counter.enable()?;
-        Ok(counter)
+        Ok(Some(counter))
     };
     open().map_err(|error: std::io::Error| format!("the kernel does not let system calls be counted: {error}"))
 }

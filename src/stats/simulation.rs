@@ -254,7 +254,7 @@ mod tests {
     /// Asserts that any false verdict turns up in no more of the A/A comparisons of 190 rows than a rate of 5 % explains:
     /// 5 of 20, or 7 of 40, come less than once in 200 tries at that rate. (With independent rows where nothing differs,
     /// Benjamini-Hochberg's rate is 5 % nearly to the point, so that "at most 5 % of these 40" would fail a third of the
-    /// rules that are right. The ignored test below measures the rates themselves.)
+    /// rules that are right. `examples/power_table.rs` measures the rates themselves.)
     fn errs_seldom(design: Design, noise: &Noise) {
         for (processes, repeats, too_often) in [(5, 20, 0.25), (15, 40, 0.175)] {
             let same = Family { rows: 190, planted: 0, effect: 1.0, processes, rounds: 5 };
@@ -311,14 +311,6 @@ mod tests {
         let same = Family { rows: 190, planted: 0, effect: 1.0, processes: 12, rounds: 50 };
         let rates = same.repeat(Design::TwoRuns, &for_nothing(), &Noise::AUTOCORRELATED, 0, 40);
         assert!(rates.any_false < 0.175, "{rates:?}");
-    }
-
-    #[test]
-    #[ignore = "takes minutes; prints the table that METHODOLOGY.md refers to"]
-    fn print_power_table() {
-        for line in power_table(200) {
-            println!("{line}");
-        }
     }
 
     #[test]

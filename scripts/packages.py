@@ -1,0 +1,22 @@
+"""A script's packages from PyPI, in a virtual environment that is thrown away when the script has ended."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+INSIDE = "VOTEBENCH_INSIDE"
+
+
+def are_there():
+    """Whether this process is the one that has them."""
+    return INSIDE in os.environ
+
+
+def rerun_with(requirements):
+    """Runs this script anew with `requirements`. Its exit status."""
+    with tempfile.TemporaryDirectory() as venv:
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        pip = [f"{venv}/bin/pip", "install", "--quiet", "--disable-pip-version-check", *requirements]
+        subprocess.run(pip, check=True)
+        return subprocess.run([f"{venv}/bin/python", *sys.argv], env={**os.environ, INSIDE: "1"}).returncode

@@ -27,6 +27,9 @@ pub enum Command {
     /// Measure round trips: one vote in flight on a real connection.
     #[cfg(feature = "net")]
     Latency(crate::cmd::latency::Args),
+    /// Load protocols for as long as is asked, in an open loop.
+    #[cfg(feature = "net")]
+    Sustained(crate::cmd::sustained::Args),
     /// Serve protocols, for other programs to talk to.
     #[cfg(feature = "net")]
     Serve(crate::cmd::serve::Args),

@@ -8,11 +8,13 @@
 //! | [`adjust`] | Benjamini-Hochberg |
 //! | [`floor`] | the A/A floor: how far the same thing under two labels differs from itself |
 //! | [`verdict`] | the rule that turns the numbers of a family of rows into verdicts |
+//! | [`blocks`] | percentiles and drift of samples that depend on one another |
 //! | [`simulation`] | synthetic noise, and how often the rule errs and finds under it |
 //!
 //! The unit of replication is the process: it contributes one number per row, whatever the number of its rounds.
 
 pub mod adjust;
+pub mod blocks;
 pub mod floor;
 pub mod location;
 pub mod numbers;

@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use anyhow::Context;
 
+use super::network::{connect, cores_of, waits};
 use super::{BadInput, Outcome, keep, print, stop_on};
 use crate::measure::job::Isolation;
 use crate::measure::latency::{self, Options};
-use crate::measure::pinning;
 use crate::measure::processes::Programs;
 use crate::measure::progress::tell;
-use crate::protocol::{self, Protocol};
+use crate::protocol;
 use crate::report;
 use crate::result::store;
 use crate::transport::config::MAX_MESSAGE_BYTES;
-use crate::transport::{Address, Wait};
 
 /// Measure round trips: one vote in flight, on a real connection, in fresh pairs of processes.
 #[derive(Debug, Clone, clap::Args)]
@@ -133,18 +132,7 @@ pub fn parse(arguments: &[String]) -> Result<Args, clap::Error> {
 
 fn options(args: &Args) -> anyhow::Result<Options> {
     let protocols = protocol::by_names(&args.protocol).map_err(|error| BadInput(format!("--protocol: {error}")))?;
-    let cores = match args.cores[..] {
-        [] => None,
-        [client, server] => Some((client, server)),
-        _ => return Err(BadInput("--cores: two cores are wanted, CLIENT,SERVER".to_owned()).into()),
-    };
-    let allowed = pinning::allowed().context("cannot find out which cores there are")?;
-    let chosen = cores.map_or_else(Vec::new, |(client, server)| vec![client, server]);
-    if let Some(core) = chosen.iter().find(|core| !allowed.contains(core)) {
-        return Err(BadInput(format!("--cores: this process may not run on core {core}; it may on {allowed:?}")).into());
-    }
-    // One for both where there is but one.
-    let cores = cores.or_else(|| Some((*allowed.last()?, *allowed.first()?)));
+    let cores = cores_of(&args.cores)?;
     if args.isolation == Isolation::Thread {
         if args.connect.is_some() {
             return Err(
@@ -162,7 +150,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
         return Err(BadInput("--deadline: between 0.001 and 86400 seconds are wanted".to_owned()).into());
     }
     Ok(Options {
-        connect: connect(args, &protocols)?,
+        connect: connect(args.connect.as_deref(), args.ca.as_deref(), &protocols)?,
         protocols,
         processes: args.processes.map_or(if args.quick { 3 } else { 10 }, |processes| processes as usize),
         round_trips: args.round_trips.unwrap_or(if args.quick { 2_000 } else { 20_000 }),
@@ -181,32 +169,4 @@ fn options(args: &Args) -> anyhow::Result<Options> {
 fn isolation(name: &str) -> Result<Isolation, String> {
     let all = [Isolation::Process, Isolation::Thread];
     all.into_iter().find(|kind| kind.name() == name).ok_or_else(|| "neither process nor thread".to_owned())
-}
-
-fn waits(names: &[String]) -> anyhow::Result<Vec<Wait>> {
-    let mut waits = Vec::new();
-    for name in names {
-        let wait = Wait::ALL.into_iter().find(|wait| wait.name() == name);
-        let wait = wait.ok_or_else(|| BadInput(format!("--wait: `{name}` is neither block nor poll")))?;
-        if !waits.contains(&wait) {
-            waits.push(wait);
-        }
-    }
-    Ok(waits)
-}
-
-fn connect(args: &Args, protocols: &[Protocol]) -> anyhow::Result<Option<(Address, Option<String>)>> {
-    let Some(text) = &args.connect else { return Ok(None) };
-    if protocols.len() != 1 {
-        return Err(BadInput("--connect: one --protocol is wanted, which the server there speaks".to_owned()).into());
-    }
-    let address = text.parse().map_err(|error| BadInput(format!("--connect: {error}")))?;
-    let authority = match &args.ca {
-        Some(path) => {
-            let pem = std::fs::read_to_string(path);
-            Some(pem.map_err(|error| BadInput(format!("--ca: {}: {error}", path.display())))?)
-        }
-        None => None,
-    };
-    Ok(Some((address, authority)))
 }

@@ -7,10 +7,14 @@ pub mod inspect;
 pub mod latency;
 pub mod lines;
 pub mod list;
+#[cfg(feature = "net")]
+mod network;
 pub mod report;
 pub mod serialize;
 #[cfg(feature = "net")]
 pub mod serve;
+#[cfg(feature = "net")]
+pub mod sustained;
 pub mod worker;
 pub mod zapc;
 
@@ -52,6 +56,8 @@ pub fn run(command: Command) -> Outcome {
         Command::Latency(args) => latency::run(&args),
         #[cfg(feature = "net")]
         Command::Serve(args) => serve::run(&args),
+        #[cfg(feature = "net")]
+        Command::Sustained(args) => sustained::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Worker => worker::run(),
         Command::Zapc(args) => zapc::run(&args),

@@ -1,7 +1,7 @@
 //! What a process has spent: CPU time, context switches, system calls, page faults, allocations, memory. Owns the meter that
 //! takes the figures, in the process itself and between its windows, never beside them.
 
-use std::ops::Sub;
+use std::ops::{Add, Sub};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,6 +49,30 @@ impl Sub for Account {
             allocated_bytes: both(self.allocated_bytes, earlier.allocated_bytes),
             polls: self.polls - earlier.polls,
             resident_bytes: self.resident_bytes,
+        }
+    }
+}
+
+impl Add for Account {
+    type Output = Self;
+
+    /// Two windows together; memory is the later one's.
+    fn add(self, later: Self) -> Self {
+        let both =
+            |one: Option<u64>, other: Option<u64>| one.zip(other).map(|(one, other)| one + other).or(one).or(other);
+        Self {
+            cpu_ns: self.cpu_ns + later.cpu_ns,
+            voluntary_switches: self.voluntary_switches + later.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + later.involuntary_switches,
+            page_faults: self.page_faults + later.page_faults,
+            system_calls: match (self.system_calls, later.system_calls) {
+                (Some(one), Some(other)) => Some(one.plus(other)),
+                (one, other) => one.or(other),
+            },
+            allocations: both(self.allocations, later.allocations),
+            allocated_bytes: both(self.allocated_bytes, later.allocated_bytes),
+            polls: self.polls + later.polls,
+            resident_bytes: later.resident_bytes.or(self.resident_bytes),
         }
     }
 }

@@ -20,6 +20,9 @@ pub enum Job {
     /// The client of one protocol, in a closed loop.
     #[cfg(feature = "net")]
     Exchange(super::client::ExchangePlan),
+    /// The generator of one protocol, for open-loop load.
+    #[cfg(feature = "net")]
+    Load(super::load::worker::LoadPlan),
     /// Both, as threads of this process.
     #[cfg(feature = "net")]
     Pair(Box<super::pair::PairPlan>),
@@ -74,6 +77,11 @@ pub fn run(mut input: impl BufRead + Send + 'static, output: impl Write + Send) 
         Job::Exchange(plan) => {
             accept(&plan.build, plan.core)?;
             super::client::run(plan, input, output)
+        }
+        #[cfg(feature = "net")]
+        Job::Load(plan) => {
+            accept(&plan.build, plan.core)?;
+            super::load::worker::run(plan, input, output)
         }
         #[cfg(feature = "net")]
         Job::Pair(plan) => {

@@ -328,7 +328,7 @@ fn encoded(payload: &Payload) -> Option<u64> {
     codec.encode(&Vote::canonical()).ok().map(|message| message.len() as u64)
 }
 
-fn with_settings(measurement: Measurement, protocol: &Protocol) -> Measurement {
+pub(super) fn with_settings(measurement: Measurement, protocol: &Protocol) -> Measurement {
     let codec = match &protocol.payload {
         Payload::Codec(codec) => codec.as_str(),
         Payload::Opaque => "161 bytes, echoed unread",

@@ -20,6 +20,8 @@
 //! | `system_calls` | system calls by name, as the kernel counts them |
 //! | `server` | one fresh process: the server of one protocol |
 //! | `client` | one fresh process: its client, in a closed loop |
+//! | `load` | open-loop load: the scheduler, and one fresh process that is the generator of one protocol |
+//! | `sustained` | the driver of the sustained suite |
 //! | `socket_pair` | what one message costs the kernel |
 //! | `tail` | how many separate stalls a percentile rests on |
 //! | `pair` | a server and its client, from start to end |
@@ -45,6 +47,8 @@ pub mod latency;
 mod latency_accounts;
 #[cfg(feature = "net")]
 pub mod latency_records;
+#[cfg(feature = "net")]
+pub mod load;
 pub mod machine_load;
 #[cfg(feature = "net")]
 pub mod pair;
@@ -59,6 +63,8 @@ pub mod session;
 pub mod shuffle;
 #[cfg(feature = "net")]
 pub mod socket_pair;
+#[cfg(feature = "net")]
+pub mod sustained;
 #[cfg(feature = "net")]
 pub mod system_calls;
 #[cfg(feature = "net")]

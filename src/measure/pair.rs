@@ -15,7 +15,7 @@ use super::job::{Isolation, Job, build, say};
 use super::processes::{self, Ended, Heard, Stop, Worker};
 use super::server::{Command, ServePlan, ServerEvent};
 use crate::protocol::Protocol;
-use crate::transport::{Address, Wait};
+use crate::transport::{Address, Wait, Writes};
 
 /// How long a process may take to start, bind or take its account.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -161,6 +161,9 @@ impl ServerSide {
             max_message_bytes: plan.max_message_bytes,
             count: plan.count,
             isolation: plan.isolation,
+            in_flight: 1,
+            writes: Writes::Batched,
+            account_core: None,
         });
         Ok(Self(Some(start(program, "server", &job)?)))
     }

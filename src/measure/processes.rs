@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -139,6 +140,8 @@ impl<E: DeserializeOwned + Send + 'static> Worker<E> {
             let job = serde_json::to_vec(job)?;
             let mut child = Command::new(program)
                 .arg("worker")
+                // Ctrl-C on a terminal is for the driver, which ends its workers when they have said what they know.
+                .process_group(0)
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())

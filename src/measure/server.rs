@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::account::{Account, Edge, Meter, Scope, this_thread};
 use super::allocations::{self, Group};
 use super::job::{Isolation, say};
+use super::pinning;
 use crate::protocol::Protocol;
 use crate::transport::config::Log;
 use crate::transport::wait::WaitingRuntime;
 use crate::transport::{
-    self, Address, CancellationToken, Server, ServerConfig, Transport, TransportError, Visitor, Wait,
+    self, Address, CancellationToken, Server, ServerConfig, Transport, TransportError, Visitor, Wait, Writes,
 };
 
 /// What a server is to serve, and how.
@@ -33,6 +34,12 @@ pub struct ServePlan {
     pub count: bool,
     /// Whether the process is its own.
     pub isolation: Isolation,
+    /// Votes that may be in flight on a connection.
+    pub in_flight: u32,
+    /// When answers are written.
+    pub writes: Writes,
+    /// The core of the thread that takes accounts, where it is not the server's.
+    pub account_core: Option<usize>,
 }
 
 /// What a server says.
@@ -95,10 +102,12 @@ impl<I: BufRead + Send, O: Write + Send> Visitor for Serving<I, O> {
         let (hand_over, handed_over) = mpsc::channel();
         std::thread::scope(|scope| {
             // Started before system calls are counted, so that its own are not.
-            let stop = shutdown.clone();
+            let (stop, account_core) = (shutdown.clone(), plan.account_core);
             scope.spawn(move || {
                 let _stops = stop.drop_guard();
                 allocations::join(Group::Harness);
+                // Where that fails it works on the server's core, as in a closed loop.
+                let _ = account_core.map(pinning::pin);
                 let _ = control.send(this_thread());
                 if let Ok((meter, output)) = handed_over.recv() {
                     take_accounts(input, meter, output);
@@ -137,6 +146,8 @@ fn config(plan: ServePlan) -> ServerConfig {
     ServerConfig {
         wait: plan.wait,
         max_message_bytes: plan.max_message_bytes,
+        in_flight: plan.in_flight,
+        writes: plan.writes,
         log: Log::Stderr,
         ..ServerConfig::new(plan.protocol.payload)
     }

@@ -51,6 +51,16 @@ impl Calls {
         Self { all: self.all.saturating_sub(earlier.all), named }
     }
 
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let mut named = self.named;
+        for (sum, more) in named.iter_mut().zip(other.named) {
+            *sum += more;
+        }
+        Self { all: self.all + other.all, named }
+    }
+
     /// Those that there were, by name.
     pub fn by_name(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
         NAMES.into_iter().zip(self.named).filter(|(_, calls)| *calls > 0)

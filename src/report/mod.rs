@@ -5,6 +5,7 @@
 //! | [`serialization`] | the tables of the serialization suite, as text in cells |
 //! | [`instructions`] | the table of instructions per message |
 //! | [`latency`] | the tables of the latency suite |
+//! | [`sustained`] | the tables of the sustained suite |
 //! | [`table`] | what a table is, and how it is written in Markdown |
 //! | [`terminal`] | the same tables, aligned, on a terminal |
 //! | [`readme`] | blocks between markers in a Markdown file |
@@ -13,5 +14,6 @@ pub mod instructions;
 pub mod latency;
 pub mod readme;
 pub mod serialization;
+pub mod sustained;
 pub mod table;
 pub mod terminal;

@@ -3,10 +3,13 @@
 use std::io::Write;
 use std::time::Duration;
 
-use super::{Address, Payload, Wait};
+use super::{Address, Payload, Wait, Writes};
 
 /// Longest message that is taken, in bytes, where nobody says otherwise: 64 MiB.
 pub const MAX_MESSAGE_BYTES: u64 = 64 << 20;
+
+/// Votes that may be in flight on a connection, where nobody says otherwise.
+pub const IN_FLIGHT: u32 = 4_096;
 
 /// How long a client waits for an answer, where nobody says otherwise.
 pub const DEADLINE: Duration = Duration::from_secs(10);
@@ -33,6 +36,10 @@ pub struct ServerConfig {
     pub max_message_bytes: u64,
     /// Who it says it is, where the stack is [secure](super::Info::secure).
     pub identity: Option<Identity>,
+    /// Votes of one connection that may be in flight, where the stack sets room aside for each.
+    pub in_flight: u32,
+    /// When answers are written, where the framing is ours; libraries decide for themselves.
+    pub writes: Writes,
     /// Where it says why it closed a connection.
     pub log: Log,
 }
@@ -65,6 +72,8 @@ impl ServerConfig {
             wait: Wait::Block,
             max_message_bytes: MAX_MESSAGE_BYTES,
             identity: None,
+            in_flight: IN_FLIGHT,
+            writes: Writes::Batched,
             log: Log::Stderr,
         }
     }

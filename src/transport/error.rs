@@ -47,6 +47,9 @@ pub enum TransportError {
     /// The answer is a good vote, and not the answer to the vote that was sent.
     #[error("the answer does not belong to the vote that was sent")]
     WrongAnswer,
+    /// What carried the vote, or its answer, was lost, and the stack does not send it again.
+    #[error("the vote or its answer was lost")]
+    Lost,
     /// A message is longer than the limit.
     #[error("a message of {length} bytes is over the limit of {limit}")]
     TooLong {
@@ -106,6 +109,30 @@ impl std::error::Error for Reason {
 }
 
 impl TransportError {
+    /// Whether nothing more can come over the connection that this happened on.
+    #[must_use]
+    pub const fn ends_the_connection(&self) -> bool {
+        matches!(self, Self::Closed | Self::Io(_) | Self::Connect(_) | Self::Bind { .. } | Self::Address { .. })
+    }
+
+    /// What sort of failure it is, as it is counted in results.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Bind { .. } | Self::Address { .. } | Self::Connect(_) => "connect",
+            Self::Closed => "closed",
+            Self::Io(_) => "io",
+            Self::Stack(_) => "stack",
+            Self::Codec(_) | Self::Empty | Self::TooLong { .. } => "malformed-answer",
+            Self::Refused(_) => "refused",
+            Self::WrongAnswer => "wrong-answer",
+            Self::Lost => "lost",
+            Self::Deadline(_) => "deadline",
+            Self::Certificate(_) => "certificate",
+            Self::Unsupported(_) => "unsupported",
+        }
+    }
+
     /// A failure of the stack's library while votes were exchanged.
     #[must_use]
     pub fn stack(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {

@@ -10,7 +10,9 @@ use std::ops::Range;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
+use super::framed_pipeline::FramedPipeline;
 use super::payload::{Requester, Responder};
+use super::pipeline::{Flight, Pipeline, Writes};
 use super::{Traffic, TransportError};
 use crate::vote::Vote;
 
@@ -23,8 +25,8 @@ const INITIAL_BYTES: usize = 16 << 10;
 /// Bytes that it grows to for the sake of long reads alone; only a longer message makes it larger.
 const AMPLE_BYTES: usize = 256 << 10;
 
-/// Bytes of answers after which a server writes although more requests are at hand.
-const WRITE_BYTES: usize = 64 << 10;
+/// Bytes after which either side writes although more is at hand.
+pub(super) const WRITE_BYTES: usize = 64 << 10;
 
 /// What has arrived and not been taken yet.
 #[derive(Debug)]
@@ -189,6 +191,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> FramedConnection<S> {
         self.traffic
     }
 
+    /// Goes on with many messages in flight; `has_tasks` where the stream only hands bytes to tasks of its stack.
+    pub fn pipeline(self, flight: Flight, has_tasks: bool) -> Box<dyn Pipeline>
+    where
+        S: Send + 'static,
+    {
+        Box::new(FramedPipeline::new(self.stream, self.input, self.requester, flight, has_tasks))
+    }
+
     /// One round trip.
     ///
     /// # Errors
@@ -207,20 +217,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin> FramedConnection<S> {
 ///
 /// # Errors
 /// Where the stream fails, a length is refused, or a message is no vote.
-pub async fn serve_stream<S>(mut stream: S, mut responder: Box<dyn Responder>, limit: u64) -> Result<(), TransportError>
+pub async fn serve_stream<S>(
+    mut stream: S,
+    mut responder: Box<dyn Responder>,
+    limit: u64,
+    writes: Writes,
+) -> Result<(), TransportError>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let (mut input, mut output) = (Input::new(limit), Output::default());
     while let Some(place) = input.next(&mut stream).await? {
-        let answered = answer(responder.as_mut(), &mut input, place, &mut output);
+        let answered = answer(responder.as_mut(), &mut input, place, &mut output, writes);
         output.write_to(&mut stream).await?;
         answered?;
     }
     Ok(())
 }
 
-/// Answers the message at `place` and those that have arrived behind it, until there is enough to write. Where one is
+/// Answers the message at `place`, and, where answers are batched, those that have arrived behind it, until there is enough to
+/// write. Where one is
 /// refused, the answers to those before it are in `output` all the same: they are written before the connection ends.
 ///
 /// # Errors
@@ -230,9 +246,10 @@ pub fn answer(
     input: &mut Input,
     place: Range<usize>,
     output: &mut Output,
+    writes: Writes,
 ) -> Result<(), TransportError> {
     output.push(responder.respond(input.message(place))?)?;
-    while output.bytes().len() < WRITE_BYTES {
+    while writes == Writes::Batched && output.bytes().len() < WRITE_BYTES {
         let Some(place) = input.take()? else { break };
         output.push(responder.respond(input.message(place))?)?;
     }

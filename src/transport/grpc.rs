@@ -7,8 +7,12 @@ use std::net::SocketAddr;
 use tonic::Status;
 use tonic::transport::{Channel, Endpoint};
 
+use super::callers::{Callers, OwnTasks};
 use super::grpc_server::{GrpcServer, SETTINGS, WINDOW_BYTES};
-use super::{ClientConfig, Connection, Delimiter, Info, ServerConfig, Traffic, Transport, TransportError, traffic};
+use super::{
+    ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, ServerConfig, Traffic, Transport, TransportError,
+    traffic,
+};
 use crate::schema::generated::vote_proto;
 use crate::schema::generated::vote_service::vote_service_client::VoteServiceClient;
 use crate::vote::Vote;
@@ -100,6 +104,11 @@ impl Connection for GrpcConnection {
     async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
         let answer = self.client.submit(vote_proto::Vote::from(vote)).await.map_err(failed)?;
         check(vote, answer.get_ref())
+    }
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        let caller = || Ok(Self { client: self.client.clone(), address: self.address });
+        Ok(Box::new(Callers::new(&flight, OwnTasks, caller)?))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

@@ -5,21 +5,28 @@
 //! put into it.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
-use futures_util::stream;
+use futures_util::{Stream, stream};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tonic::Streaming;
 use tonic::transport::Channel;
 
 use super::grpc::{check, connect, failed};
 use super::grpc_server::{GrpcServer, SETTINGS};
-use super::{ClientConfig, Connection, Delimiter, Info, ServerConfig, Traffic, Transport, TransportError, traffic};
+use super::pipeline::InOrder;
+use super::{
+    Answered, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, ServerConfig, Traffic, Transport,
+    TransportError, traffic,
+};
 use crate::schema::generated::vote_proto;
 use crate::schema::generated::vote_service::vote_service_client::VoteServiceClient;
 use crate::vote::Vote;
 
 /// Votes that may wait for HTTP/2 to take them.
-const WAITING: usize = 64;
+const WAITING: usize = 4_096;
 
 /// The stack `grpc-stream`.
 #[derive(Debug)]
@@ -78,7 +85,55 @@ impl Connection for GrpcStreamConnection {
         check(vote, &answer)
     }
 
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        let Some((requests, answers)) = self.stream else {
+            return Err(TransportError::stack("the stream opens with the first vote, and none has been exchanged"));
+        };
+        Ok(Box::new(StreamPipeline { requests, answers, votes: InOrder::new(flight) }))
+    }
+
     fn traffic(&self) -> Result<Traffic, String> {
         traffic::of_tcp_to(self.address)
+    }
+}
+
+/// The stream with many votes on it.
+struct StreamPipeline {
+    requests: mpsc::Sender<vote_proto::Vote>,
+    answers: Streaming<vote_proto::Vote>,
+    votes: InOrder,
+}
+
+impl Pipeline for StreamPipeline {
+    fn poll_submit(&mut self, _: &mut Context<'_>, number: u64) -> Poll<Result<(), TransportError>> {
+        if self.votes.is_full() {
+            return Poll::Pending;
+        }
+        match self.requests.try_reserve() {
+            Ok(place) => {
+                place.send(vote_proto::Vote::from(self.votes.flight.vote(number)));
+                self.votes.sent(number);
+                Poll::Ready(Ok(()))
+            }
+            // Where nobody takes it any more, the answers say why.
+            Err(TrySendError::Full(()) | TrySendError::Closed(())) => Poll::Pending,
+        }
+    }
+
+    /// HTTP/2's task takes what there is.
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Result<Answered, TransportError>> {
+        let answer = match ready!(Pin::new(&mut self.answers).poll_next(cx)) {
+            Some(answer) => answer.map_err(failed)?,
+            None => return Poll::Ready(Err(TransportError::Closed)),
+        };
+        Poll::Ready(self.votes.answered(|vote| check(vote, &answer)))
+    }
+
+    fn has_tasks(&self) -> bool {
+        true
     }
 }

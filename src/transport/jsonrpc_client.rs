@@ -5,6 +5,7 @@
 //! would put a timer around every call: tokio's over HTTP, and over WebSocket one of a helper thread that every call wakes.
 //! Neither can be turned off, and the driver has one timer for all votes.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use jsonrpsee::core::client::{Error, MiddlewareMethodResponse};
@@ -20,9 +21,11 @@ use crate::vote::{Vote, json};
 pub(super) type Slot<S> = Arc<OnceLock<S>>;
 
 /// Calls the service.
+#[derive(Clone)]
 pub(super) struct Caller<S> {
     service: S,
-    id: u64,
+    /// The next call's id, which no other call of the same connection has.
+    id: Arc<AtomicU64>,
 }
 
 impl<S> Caller<S>
@@ -32,14 +35,13 @@ where
     /// Takes the service from where the layer has left it.
     pub(super) fn new(slot: &Slot<S>) -> Result<Self, TransportError> {
         let service = slot.get().cloned().ok_or_else(|| TransportError::connect("jsonrpsee has made no service"))?;
-        Ok(Self { service, id: 0 })
+        Ok(Self { service, id: Arc::default() })
     }
 
     /// One call, its answer checked; `None` where the service has lost its connection, whose client knows the reason.
-    pub(super) async fn exchange(&mut self, vote: &Vote) -> Result<Option<()>, TransportError> {
+    pub(super) async fn exchange(&self, vote: &Vote) -> Result<Option<()>, TransportError> {
         let params = raw(vote).map_err(TransportError::stack)?;
-        let id = self.id;
-        self.id += 1;
+        let id = self.id.fetch_add(1, Ordering::Relaxed);
         let response = match self.service.call(Request::borrowed(METHOD, Some(&params), Id::Number(id))).await {
             Ok(response) => response.into_response().into_inner(),
             Err(Error::ServiceDisconnect) => return Ok(None),

@@ -12,9 +12,13 @@ use jsonrpsee::http_client::{HttpClientBuilder, RpcService};
 use jsonrpsee::server::{HttpBody, HttpRequest};
 use tower::{Service, ServiceBuilder};
 
+use super::callers::{Callers, OwnTasks};
 use super::jsonrpc_client::{Caller, Slot};
 use super::jsonrpc_server::JsonRpcServer;
-use super::{ClientConfig, Connection, Delimiter, Info, ServerConfig, Traffic, Transport, TransportError, traffic};
+use super::{
+    ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, ServerConfig, Traffic, Transport, TransportError,
+    traffic,
+};
 use crate::vote::Vote;
 
 /// The stack `jsonrpc-http`.
@@ -97,6 +101,14 @@ pub(super) struct HttpConnection {
 impl Connection for HttpConnection {
     async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
         self.caller.exchange(vote).await?.ok_or(TransportError::Closed)
+    }
+
+    /// HTTP/1.1 has one call in flight on a connection, so that each of these is one; without a bound descriptors run out.
+    const MOST_IN_FLIGHT: Option<usize> = Some(256);
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        let caller = || Ok(Self { caller: self.caller.clone(), address: self.address });
+        Ok(Box::new(Callers::new(&flight, OwnTasks, caller)?))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

@@ -2,14 +2,17 @@
 //! [`jsonrpc_server`](super::jsonrpc_server) answers it.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use jsonrpsee::core::middleware::RpcServiceBuilder;
 use jsonrpsee::ws_client::{RpcService, WsClient, WsClientBuilder};
 
+use super::callers::{Callers, OwnTasks};
 use super::jsonrpc_client::{Caller, Slot};
 use super::jsonrpc_server::{JsonRpcServer, WEBSOCKET_BYTES};
 use super::{
-    ClientConfig, Connection, Delimiter, Info, ServerConfig, Traffic, Transport, TransportError, listener, traffic,
+    ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, ServerConfig, Traffic, Transport, TransportError,
+    listener, traffic,
 };
 use crate::vote::Vote;
 
@@ -69,14 +72,14 @@ impl Transport for JsonRpcWs {
             .await
             .map_err(|_| TransportError::Deadline(config.deadline))?
             .map_err(TransportError::connect)?;
-        Ok(WsConnection { caller: Caller::new(&service)?, client, address })
+        Ok(WsConnection { caller: Caller::new(&service)?, client: Arc::new(client), address })
     }
 }
 
 /// A client's end of `jsonrpc-ws`. The client keeps the tasks that send and receive.
 pub(super) struct WsConnection {
     caller: Caller<RpcService>,
-    client: WsClient<RpcService>,
+    client: Arc<WsClient<RpcService>>,
     address: SocketAddr,
 }
 
@@ -86,6 +89,12 @@ impl Connection for WsConnection {
             Some(()) => Ok(()),
             None => Err(TransportError::stack(self.client.on_disconnect().await)),
         }
+    }
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        let caller =
+            || Ok(Self { caller: self.caller.clone(), client: Arc::clone(&self.client), address: self.address });
+        Ok(Box::new(Callers::new(&flight, OwnTasks, caller)?))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

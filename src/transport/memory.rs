@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 
 use super::framing::{FramedConnection, serve_stream};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError,
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server, ServerConfig,
+    Traffic, Transport, TransportError,
 };
 use crate::vote::Vote;
 
@@ -94,9 +94,9 @@ impl Server for MemoryServer {
                 Some(_) = connections.join_next() => continue,
             };
             let responder = self.config.payload.responder()?;
-            let (limit, log) = (self.config.max_message_bytes, self.config.log);
+            let (limit, writes, log) = (self.config.max_message_bytes, self.config.writes, self.config.log);
             connections.spawn(async move {
-                if let Err(reason) = serve_stream(stream, responder, limit).await {
+                if let Err(reason) = serve_stream(stream, responder, limit, writes).await {
                     log.closed(Memory::INFO.name, &"a client", &reason);
                 }
             });
@@ -112,6 +112,10 @@ pub(super) struct MemoryConnection(FramedConnection<DuplexStream>);
 impl Connection for MemoryConnection {
     async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
         self.0.exchange(vote).await
+    }
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        Ok(self.0.pipeline(flight, false))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

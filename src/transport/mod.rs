@@ -6,6 +6,7 @@
 //!
 //! | module | owns |
 //! | --- | --- |
+//! | [`pipeline`] | many votes in flight on one connection, for open-loop load |
 //! | [`payload`] | what a byte-carrying stack carries: a codec's votes, or bytes that nobody reads |
 //! | [`framing`] | 4-byte length prefixes over any byte stream, for client and server |
 //! | [`config`] | what a server and a client are set up with |
@@ -20,9 +21,12 @@ pub mod config;
 pub mod error;
 pub mod framing;
 pub mod payload;
+pub mod pipeline;
 pub mod traffic;
 pub mod wait;
 
+mod callers;
+mod framed_pipeline;
 mod grpc;
 mod grpc_server;
 mod grpc_stream;
@@ -54,6 +58,7 @@ pub use address::Address;
 pub use config::{ClientConfig, ServerConfig};
 pub use error::TransportError;
 pub use payload::Payload;
+pub use pipeline::{Answered, Clock, Flight, Pipeline, Writes};
 pub use tokio_util::sync::CancellationToken;
 pub use traffic::Traffic;
 pub use wait::Wait;
@@ -158,6 +163,15 @@ pub trait Connection: Send + 'static {
     /// Where the connection fails, or the answer is not [the answer](Vote::answer) to `vote`. The connection is then of no
     /// further use.
     fn exchange(&mut self, vote: &Vote) -> impl Future<Output = Result<(), TransportError>> + Send;
+
+    /// The most votes that one connection's pipeline carries, where the stack sets a bound of its own.
+    const MOST_IN_FLIGHT: Option<usize> = None;
+
+    /// Goes on with many votes in flight; at least one has been exchanged before, and none is under way.
+    ///
+    /// # Errors
+    /// Where the stack's library refuses, or [`TransportError::Unsupported`] where the stack has one vote in flight only.
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError>;
 
     /// What the connection has carried so far, or why nobody knows.
     ///

@@ -5,10 +5,12 @@
 //! sends both in one write. A message that is refused costs its stream: yamux resets it, or, where the client's own end has
 //! already come, ends it without a byte, which is all that the library can say then.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -17,12 +19,13 @@ use tokio::net::TcpListener;
 use tokio_util::compat::{Compat, FuturesAsyncReadCompatExt};
 use yamux::{Mode, Packet};
 
+use super::callers::{Caller, Callers, Driver};
 use super::config::Log;
 use super::mux_connection::{self, Streams, drive};
 use super::payload::{Requester, Responder};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError, listener, traffic,
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Payload, Pipeline, Server,
+    ServerConfig, Traffic, Transport, TransportError, listener, traffic,
 };
 use crate::vote::Vote;
 
@@ -56,6 +59,7 @@ impl Transport for Mux {
         Ok(MuxConnection {
             connection: mux_connection::over(socket, Mode::Client),
             requester: config.payload.requester()?,
+            payload: config.payload,
             limit: config.max_message_bytes,
             peer,
         })
@@ -131,6 +135,7 @@ impl Departure {
 pub(super) struct MuxConnection {
     connection: mux_connection::Connection,
     requester: Box<dyn Requester>,
+    payload: Payload,
     limit: u64,
     peer: SocketAddr,
 }
@@ -144,9 +149,69 @@ impl Connection for MuxConnection {
         requester.check(vote, round_trip.answer.bytes())
     }
 
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        let Self { connection, payload, limit, .. } = self;
+        let opened = Opened::new(Mutex::new(VecDeque::with_capacity(flight.most)));
+        let caller = || Ok(StreamCaller { opened: Arc::clone(&opened), requester: payload.requester()?, limit });
+        let driver = Opening { connection, opened: Arc::clone(&opened) };
+        Ok(Box::new(Callers::new(&flight, driver, caller)?))
+    }
+
     fn traffic(&self) -> Result<Traffic, String> {
         traffic::of_tcp_to(self.peer)
     }
+}
+
+/// The connection as a pool of callers is driven over it: streams are opened where votes are submitted, since yamux lets only
+/// so many wait for the server, and wakes one of those that wait for that.
+struct Opening {
+    connection: mux_connection::Connection,
+    opened: Opened,
+}
+
+/// Streams that have been opened and not been taken by their callers.
+type Opened = Arc<Mutex<VecDeque<yamux::Stream>>>;
+
+impl Driver for Opening {
+    const HAS_TASKS: bool = false;
+
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        let stream = ready!(self.connection.poll_new_outbound(cx)).map_err(TransportError::stack)?;
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).push_back(stream);
+        Poll::Ready(Ok(()))
+    }
+
+    fn drive(&mut self, cx: &mut Context<'_>) -> Result<(), TransportError> {
+        if drive(&mut self.connection, cx)? { Ok(()) } else { Err(TransportError::Closed) }
+    }
+}
+
+/// One stream after another, over a connection that somebody else drives.
+struct StreamCaller {
+    opened: Opened,
+    requester: Box<dyn Requester>,
+    limit: u64,
+}
+
+impl Caller for StreamCaller {
+    async fn call(&mut self, vote: &Vote) -> Result<(), TransportError> {
+        let stream = self.opened.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let mut stream = stream.ok_or_else(|| TransportError::stack("no stream has been opened"))?.compat();
+        let request = self.requester.request(vote)?;
+        let (mut departure, mut answer) = (Departure::default(), Arrival::default());
+        poll_fn(|cx| departure.poll(&mut stream, request, cx)).await?;
+        poll_fn(|cx| answer.poll(stream.get_mut(), self.limit, cx)).await?;
+        answered(&answer)?;
+        self.requester.check(vote, answer.bytes())
+    }
+}
+
+/// A stream that ends without a byte has no answer.
+fn answered(answer: &Arrival) -> Result<(), TransportError> {
+    if answer.bytes().is_empty() {
+        return Err(TransportError::stack("the server ended the stream without an answer"));
+    }
+    Ok(())
 }
 
 /// A message under way to the server, or its answer back.
@@ -180,10 +245,7 @@ impl RoundTrip {
         }
         let Some(stream) = &mut self.stream else { return Poll::Pending };
         ready!(self.answer.poll(stream.get_mut(), limit, cx))?;
-        if self.answer.bytes().is_empty() {
-            return Poll::Ready(Err(TransportError::stack("the server ended the stream without an answer")));
-        }
-        Poll::Ready(Ok(()))
+        Poll::Ready(answered(&self.answer))
     }
 }
 

@@ -20,8 +20,8 @@ use super::config::Log;
 use super::framing::{FramedConnection, serve_stream};
 use super::mux_connection::{self, Streams, drive};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError, listener, traffic,
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server, ServerConfig,
+    Traffic, Transport, TransportError, Writes, listener, traffic,
 };
 use crate::vote::Vote;
 
@@ -113,7 +113,7 @@ impl Server for MuxStreamServer {
             let (payload, limit, log) = (config.payload.clone(), config.max_message_bytes, config.log);
             let answer = move |stream: yamux::Stream| {
                 let responder = payload.responder();
-                async move { serve_stream(stream.compat(), responder?, limit).await }
+                async move { serve_stream(stream.compat(), responder?, limit, Writes::Batched).await }
             };
             mux_connection::serve(socket, LongStreams { answer, open: FuturesUnordered::new(), peer, log })
         })
@@ -157,6 +157,10 @@ pub(super) struct MuxStreamConnection {
 impl Connection for MuxStreamConnection {
     async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
         self.framed.exchange(vote).await
+    }
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        Ok(self.framed.pipeline(flight, false))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

@@ -15,17 +15,18 @@ use std::task::{Context, Poll, Waker};
 
 use quinn::{RecvStream, SendStream};
 
+use super::callers::{Callers, OwnTasks};
 use super::payload::{Requester, Responder};
 use super::quic_endpoint::{self, Code, QuicListener};
 use super::quic_message::{Account, Broken, Message, Share};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError,
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Payload, Pipeline, Server,
+    ServerConfig, Traffic, Transport, TransportError,
 };
 use crate::vote::Vote;
 
-/// Streams that a client may have open at once, which bounds the votes in flight.
-const STREAMS: u32 = 4_096;
+/// Streams that a client may have open at once, at least: quinn's default. It makes room for all of them with the connection.
+const STREAMS: u32 = 100;
 
 /// The stack `quic`.
 #[derive(Debug)]
@@ -38,7 +39,10 @@ impl Transport for Quic {
         codec: None,
         crates: &["quinn", "rustls"],
         summary: "QUIC (quinn; rustls, ring), a bidirectional stream a message",
-        settings: quic_endpoint::settings![("max_concurrent_bidi_streams", "4096")],
+        settings: quic_endpoint::settings![(
+            "max_concurrent_bidi_streams",
+            "the votes that may be in flight, at least 100 (quinn's default)"
+        )],
         secure: true,
         blocking: false,
     };
@@ -47,13 +51,15 @@ impl Transport for Quic {
     type Connection = QuicConnection;
 
     async fn bind(config: ServerConfig) -> Result<QuicServer, TransportError> {
-        Ok(QuicServer(QuicListener::bind(Self::INFO.name, config, STREAMS)?))
+        let streams = config.in_flight.max(STREAMS);
+        Ok(QuicServer(QuicListener::bind(Self::INFO.name, config, streams)?))
     }
 
     async fn connect(config: ClientConfig) -> Result<QuicConnection, TransportError> {
         let requester = config.payload.requester()?;
         let connection = quic_endpoint::connect(Self::INFO.name, &config).await?;
-        Ok(QuicConnection { connection, requester, answer: Message::new(config.max_message_bytes) })
+        let (payload, limit) = (config.payload, config.max_message_bytes);
+        Ok(QuicConnection { connection, requester, answer: Message::new(limit), payload, limit })
     }
 }
 
@@ -62,17 +68,28 @@ pub(super) struct QuicConnection {
     connection: quinn::Connection,
     requester: Box<dyn Requester>,
     answer: Message,
+    payload: Payload,
+    limit: u64,
 }
 
 impl Connection for QuicConnection {
     async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
-        let Self { connection, requester, answer } = self;
+        let Self { connection, requester, answer, .. } = self;
         let (mut send, mut receive) = connection.open_bi().await.map_err(quic_endpoint::lost)?;
         send.write_all(requester.request(vote)?).await.map_err(quic_endpoint::unwritten)?;
         send.finish().map_err(TransportError::stack)?;
         answer.clear();
         poll_fn(|context| answer.poll_arrive(context, &mut receive)).await?;
         requester.check(vote, answer.bytes())
+    }
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        let caller = || {
+            let (connection, payload) = (self.connection.clone(), self.payload.clone());
+            let (requester, answer) = (payload.requester()?, Message::new(self.limit));
+            Ok(Self { connection, requester, answer, payload, limit: self.limit })
+        };
+        Ok(Box::new(Callers::new(&flight, OwnTasks, caller)?))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

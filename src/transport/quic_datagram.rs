@@ -6,13 +6,18 @@
 //!
 //! A datagram has no stream that could be given up, so a server answers a bad one by closing the connection with a code.
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, ready};
+
 use bytes::{Bytes, BytesMut};
 
 use super::payload::Requester;
+use super::pipeline::InOrder;
 use super::quic_endpoint::{self, Code, QuicListener};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError,
+    Address, Answered, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server,
+    ServerConfig, Traffic, Transport, TransportError,
 };
 use crate::vote::Vote;
 
@@ -105,8 +110,74 @@ impl Connection for QuicDatagramConnection {
         self.requester.check(vote, &answer)
     }
 
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        Ok(Box::new(DatagramPipeline { connection: self, votes: InOrder::new(flight), lost: 0, kept: None }))
+    }
+
     fn traffic(&self) -> Result<Traffic, String> {
         Ok(quic_endpoint::traffic(&self.connection))
+    }
+}
+
+/// A connection with many datagrams under way.
+struct DatagramPipeline {
+    connection: QuicDatagramConnection,
+    votes: InOrder,
+    /// Votes at the front that will have no answer, and the answer that has shown it.
+    lost: usize,
+    kept: Option<Bytes>,
+}
+
+impl Pipeline for DatagramPipeline {
+    fn poll_submit(&mut self, _: &mut Context<'_>, number: u64) -> Poll<Result<(), TransportError>> {
+        let QuicDatagramConnection { connection, requester, pool, .. } = &mut self.connection;
+        if self.votes.is_full() {
+            return Poll::Pending;
+        }
+        let request = pool.copy(requester.request(self.votes.flight.vote(number))?);
+        // Beyond that quinn would throw the oldest away.
+        if connection.datagram_send_buffer_space() < request.len() {
+            return Poll::Pending;
+        }
+        connection.send_datagram(request).map_err(quic_endpoint::unsent)?;
+        self.votes.sent(number);
+        Poll::Ready(Ok(()))
+    }
+
+    /// quinn's task takes what there is.
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// A datagram that is lost is never answered: the votes that went before the one that is answered now are given up.
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Result<Answered, TransportError>> {
+        if let Some(lost) = self.lost.checked_sub(1) {
+            self.lost = lost;
+            let gave_up = |_: &Vote| Ok(());
+            let answered = self.votes.answered(gave_up)?;
+            return Poll::Ready(Ok(Answered { outcome: Err(TransportError::Lost), ..answered }));
+        }
+        let QuicDatagramConnection { connection, requester, limit, .. } = &mut self.connection;
+        let answer = match self.kept.take() {
+            Some(answer) => answer,
+            // The future is made anew for every look; what it has registered is not missed, for it is asked again.
+            None => ready!(pin!(connection.read_datagram()).poll(cx)).map_err(quic_endpoint::lost)?,
+        };
+        bounded(&answer, *limit)?;
+        let flight = &self.votes.flight;
+        let place = self.votes.under_way().position(|number| requester.check(flight.vote(number), &answer).is_ok());
+        match place {
+            Some(0) => Poll::Ready(self.votes.answered(|_| Ok(()))),
+            Some(lost) => {
+                (self.lost, self.kept) = (lost, Some(answer));
+                self.poll_answer(cx)
+            }
+            None => Poll::Ready(Err(TransportError::WrongAnswer)),
+        }
+    }
+
+    fn has_tasks(&self) -> bool {
+        true
     }
 }
 

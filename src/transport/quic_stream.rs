@@ -10,8 +10,8 @@ use super::framing::{FramedConnection, serve_stream};
 use super::payload::Responder;
 use super::quic_endpoint::{self, Code, QuicListener};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError,
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server, ServerConfig,
+    Traffic, Transport, TransportError, Writes,
 };
 use crate::vote::Vote;
 
@@ -93,7 +93,7 @@ async fn serve_whole_stream(
     responder: Box<dyn Responder>,
     limit: u64,
 ) -> Result<(), TransportError> {
-    let outcome = serve_stream(&mut stream, responder, limit).await;
+    let outcome = serve_stream(&mut stream, responder, limit, Writes::Batched).await;
     if let Err(error) = &outcome {
         let code = Code::of(error).number();
         // Either half may have come to its end already; then there is nothing to give up.
@@ -115,6 +115,10 @@ impl Connection for QuicStreamConnection {
             TransportError::Io(error) => reason(error),
             error => error,
         })
+    }
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        Ok(self.framed.pipeline(flight, true))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

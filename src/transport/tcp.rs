@@ -6,8 +6,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::framing::{FramedConnection, serve_stream};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError, listener, traffic,
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server, ServerConfig,
+    Traffic, Transport, TransportError, listener, traffic,
 };
 use crate::vote::Vote;
 
@@ -55,8 +55,8 @@ impl Server for TcpServer {
     async fn serve(self, shutdown: CancellationToken) -> Result<(), TransportError> {
         let Self { listener, config } = self;
         listener::serve(Tcp::INFO.name, listener, shutdown, config.log, move |stream, _| {
-            let (responder, limit) = (config.payload.responder(), config.max_message_bytes);
-            async move { serve_stream(stream, responder?, limit).await }
+            let (responder, limit, writes) = (config.payload.responder(), config.max_message_bytes, config.writes);
+            async move { serve_stream(stream, responder?, limit, writes).await }
         })
         .await
     }
@@ -68,6 +68,10 @@ pub(super) struct TcpConnection(FramedConnection<TcpStream>);
 impl Connection for TcpConnection {
     async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
         self.0.exchange(vote).await
+    }
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        Ok(self.0.pipeline(flight, false))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

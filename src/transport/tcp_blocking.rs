@@ -8,11 +8,12 @@ use std::time::Instant;
 
 use tokio::net::TcpListener;
 
+use super::framed_pipeline::{Asked, FramedPipeline};
 use super::framing::{self, Input, Output};
 use super::payload::{Requester, Responder};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError, Wait, listener, traffic,
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server, ServerConfig,
+    Traffic, Transport, TransportError, Wait, listener, traffic,
 };
 use crate::vote::Vote;
 
@@ -189,7 +190,7 @@ fn serve_blocking(stream: TcpStream, config: &ServerConfig) -> Result<(), Transp
     let mut socket = Socket { stream, patience: None };
     let (mut input, mut output) = (Input::new(config.max_message_bytes), Output::default());
     while let Some(place) = next(&mut input, &mut socket)? {
-        let answered = framing::answer(responder.as_mut(), &mut input, place, &mut output);
+        let answered = framing::answer(responder.as_mut(), &mut input, place, &mut output, config.writes);
         socket.write_all(output.bytes())?;
         output.clear();
         answered?;
@@ -213,6 +214,12 @@ impl Connection for BlockingConnection {
         self.output.clear();
         let place = next(&mut self.input, &mut self.socket)?.ok_or(TransportError::Closed)?;
         self.requester.check(vote, self.input.message(place))
+    }
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        let Self { socket, input, requester, .. } = self;
+        socket.stream.set_nonblocking(true)?;
+        Ok(Box::new(FramedPipeline::new(Asked(socket.stream), input, requester, flight, false)))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

@@ -21,8 +21,8 @@ use super::framing::{self, Input, Output};
 use super::payload::{Requester, Responder};
 use super::tcp_blocking::{blocking, serve_on_threads};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError, Wait, listener, traffic,
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server, ServerConfig,
+    Traffic, Transport, TransportError, Wait, Writes, listener, traffic,
 };
 use crate::vote::Vote;
 
@@ -330,7 +330,7 @@ fn serve_uring(stream: TcpStream, config: &ServerConfig) -> Result<(), Transport
 
 fn answer_all(responder: &mut dyn Responder, input: &mut Input, output: &mut Output) -> Result<(), TransportError> {
     while let Some(place) = input.take()? {
-        framing::answer(responder, input, place, output)?;
+        framing::answer(responder, input, place, output, Writes::Batched)?;
     }
     Ok(())
 }
@@ -355,6 +355,11 @@ impl Connection for UringConnection {
                 return self.requester.check(vote, self.input.message(place));
             }
         }
+    }
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        drop(flight);
+        Err(TransportError::Unsupported("tcp-uring has one vote in flight".to_owned()))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

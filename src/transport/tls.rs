@@ -3,16 +3,20 @@
 //! A message is one record and one write. A handshake has as long as an answer; a client that leaves says so (`close_notify`),
 //! so that its server can tell the end of the stream from a cut.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::{TlsAcceptor, TlsConnector, client::TlsStream};
 
 use super::config::DEADLINE;
 use super::framing::{FramedConnection, serve_stream};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError, certificate, listener, traffic,
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server, ServerConfig,
+    Traffic, Transport, TransportError, certificate, listener, traffic,
 };
 use crate::vote::Vote;
 
@@ -51,7 +55,7 @@ impl Transport for Tls {
             .await
             .map_err(|_| TransportError::Deadline(config.deadline))?
             .map_err(TransportError::connect)?;
-        Ok(TlsConnection(FramedConnection::new(stream, config.payload.requester()?, config.max_message_bytes)))
+        Ok(TlsConnection(FramedConnection::new(Session(stream), config.payload.requester()?, config.max_message_bytes)))
     }
 }
 
@@ -75,14 +79,14 @@ impl Server for TlsServer {
     async fn serve(self, shutdown: CancellationToken) -> Result<(), TransportError> {
         let Self { listener, acceptor, config, .. } = self;
         listener::serve(Tls::INFO.name, listener, shutdown, config.log, move |stream, _| {
-            let (responder, limit) = (config.payload.responder(), config.max_message_bytes);
+            let (responder, limit, writes) = (config.payload.responder(), config.max_message_bytes, config.writes);
             let accepting = acceptor.accept(stream);
             async move {
                 let stream = tokio::time::timeout(DEADLINE, accepting)
                     .await
                     .map_err(|_| TransportError::Deadline(DEADLINE))?
                     .map_err(TransportError::stack)?;
-                serve_stream(stream, responder?, limit).await
+                serve_stream(stream, responder?, limit, writes).await
             }
         })
         .await
@@ -90,22 +94,49 @@ impl Server for TlsServer {
 }
 
 /// A client's end of `tls`.
-pub(super) struct TlsConnection(FramedConnection<TlsStream<TcpStream>>);
+pub(super) struct TlsConnection(FramedConnection<Session>);
 
 impl Connection for TlsConnection {
     async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
         self.0.exchange(vote).await
     }
 
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        Ok(self.0.pipeline(flight, false))
+    }
+
     fn traffic(&self) -> Result<Traffic, String> {
-        let peer = self.0.stream().get_ref().0.peer_addr().map_err(|error| error.to_string())?;
+        let peer = self.0.stream().0.get_ref().0.peer_addr().map_err(|error| error.to_string())?;
         traffic::of_tcp_to(peer)
     }
 }
 
-impl Drop for TlsConnection {
+/// A session that says farewell when it is dropped.
+struct Session(TlsStream<TcpStream>);
+
+impl AsyncRead for Session {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().0).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Session {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().0).poll_shutdown(cx)
+    }
+}
+
+impl Drop for Session {
     fn drop(&mut self) {
-        let (stream, session) = self.0.stream_mut().get_mut();
+        let (stream, session) = self.0.get_mut();
         session.send_close_notify();
         let mut record = Vec::new();
         if session.write_tls(&mut record).is_ok() {

@@ -7,8 +7,8 @@ use tokio::task::JoinSet;
 
 use super::framing::{FramedConnection, serve_stream};
 use super::{
-    Address, CancellationToken, ClientConfig, Connection, Delimiter, Info, Server, ServerConfig, Traffic, Transport,
-    TransportError,
+    Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server, ServerConfig,
+    Traffic, Transport, TransportError,
 };
 use crate::vote::Vote;
 
@@ -97,9 +97,10 @@ impl Server for UdsServer {
                 tokio::time::sleep(super::listener::EXHAUSTED).await;
                 continue;
             };
-            let (responder, limit, log) = (config.payload.responder()?, config.max_message_bytes, config.log);
+            let responder = config.payload.responder()?;
+            let (limit, writes, log) = (config.max_message_bytes, config.writes, config.log);
             connections.spawn(async move {
-                if let Err(reason) = serve_stream(stream, responder, limit).await {
+                if let Err(reason) = serve_stream(stream, responder, limit, writes).await {
                     log.closed(Uds::INFO.name, &"a client", &reason);
                 }
             });
@@ -115,6 +116,10 @@ pub(super) struct UdsConnection(FramedConnection<UnixStream>);
 impl Connection for UdsConnection {
     async fn exchange(&mut self, vote: &Vote) -> Result<(), TransportError> {
         self.0.exchange(vote).await
+    }
+
+    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        Ok(self.0.pipeline(flight, false))
     }
 
     fn traffic(&self) -> Result<Traffic, String> {

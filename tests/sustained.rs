@@ -243,7 +243,7 @@ fn a_server_that_dies_costs_its_row_and_no_other() {
         assert!(!failed.reason.as_ref().unwrap().is_empty() && failed.samples.unwrap() > 20, "{failed:?}");
         let whole = find(&run, next, "response");
         assert!(matches!(whole.status, Status::Ok | Status::Saturated), "{whole:?}");
-        assert!(said(&output).contains(&format!("votebench: {row} (writes each): ")), "{}", said(&output));
+        assert!(said(&output).contains(&format!("votebench: {row} (writes batched): ")), "{}", said(&output));
     }
 }
 
@@ -254,7 +254,10 @@ fn a_dry_run_says_how_long_it_takes_and_leaves_nothing() {
         votebench(results.path(), &["--protocol", "zap,grpc", "--duration", "60m", "--dry-run"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("zap (writes each): answers") && text.contains("2 rows, 1h each: about 2 hours"), "{text}");
+    assert!(
+        text.contains("zap (writes batched): answers") && text.contains("2 rows, 1h each: about 2 hours"),
+        "{text}"
+    );
     assert_eq!(fs::read_dir(results.path()).unwrap().count(), 0);
 }
 

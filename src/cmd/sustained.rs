@@ -66,8 +66,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 4_096, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub in_flight: u32,
 
-    /// When votes are written: `each` by itself, or `batched`, all that are at hand together. Both may be named.
-    #[arg(long, value_name = "WHEN", value_delimiter = ',', default_value = "each", value_parser = writes)]
+    /// When votes are written: `batched`, all that are at hand together, or `each` by itself. Both may be named.
+    #[arg(long, value_name = "WHEN", value_delimiter = ',', default_value = "batched", value_parser = writes)]
     pub writes: Vec<Writes>,
 
     /// How servers wait: `block` (in the kernel), `poll` (never parked). The generator never sleeps.

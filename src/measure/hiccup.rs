@@ -31,6 +31,39 @@ pub fn measure(core: usize, duration: Duration) -> io::Result<Histogram<u64>> {
     meter.join().unwrap_or_else(|_| Err(io::Error::other("the hiccup meter stopped")))
 }
 
+/// How long something that falls due at a random moment waits for a loop that leaves these gaps: the quantile at `share`, in
+/// nanoseconds. A gap counts by its length, and what falls into it waits for a part of it.
+#[must_use]
+pub fn lateness(gaps: &Histogram<u64>, share: f64) -> u64 {
+    #[expect(clippy::cast_precision_loss, reason = "durations, far below 2^53 ns")]
+    let waiting_over = |limit: u64| -> f64 {
+        gaps.iter_recorded()
+            .map(|step| step.value_iterated_to().saturating_sub(limit) as f64 * step.count_at_value() as f64)
+            .sum()
+    };
+    let allowed = (1.0 - share) * waiting_over(0);
+    let (mut low, mut high) = (0, gaps.max());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if waiting_over(middle) > allowed { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+/// Gaps on the first of two cores while the second is kept as busy.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_both((core, other): (usize, usize), duration: Duration) -> io::Result<Histogram<u64>> {
+    thread::scope(|scope| {
+        let beside = scope.spawn(move || measure(other, duration));
+        let gaps = measure(core, duration);
+        // Its own gaps are of no interest.
+        let _ = beside.join();
+        gaps
+    })
+}
+
 fn spin(duration: Duration) -> Histogram<u64> {
     let mut gaps = histogram();
     let start = Instant::now();
@@ -47,6 +80,18 @@ fn spin(duration: Duration) -> Histogram<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lateness_counts_a_gap_by_its_length() {
+        let mut gaps = histogram();
+        assert_eq!(lateness(&gaps, 0.99), 0);
+        // A tenth of the time is one gap of 1 ms; of what falls due at random a tenth waits, evenly up to 1 ms.
+        gaps.record_n(50, 180_000).unwrap();
+        gaps.record(1_000_000).unwrap();
+        let p99 = lateness(&gaps, 0.99);
+        assert!(p99.abs_diff(900_000) < 5_000, "{p99}");
+        assert!(lateness(&gaps, 0.5) <= 50);
+    }
 
     #[test]
     fn covers_the_time_that_it_watched() {

@@ -3,11 +3,12 @@
 //! Foreign CPU is summed over the other processes' own accounting. "Total less own" would charge the kernel's work for a
 //! network stack to foreigners, and would discard the heavy stacks. Kernel threads do not count as foreign.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::time::{Duration, Instant};
 
-use procfs::process::{StatFlags, all_processes};
-use procfs::{Current, CurrentSI};
+use procfs::process::{Stat, StatFlags};
+use procfs::{Current, CurrentSI, FromRead};
 
 /// CPU accounts of the machine at one moment.
 #[derive(Debug, Clone)]
@@ -41,31 +42,58 @@ pub struct Load {
     pub steal_share: f64,
 }
 
-impl Sample {
-    /// The accounts now. Processes of the tree under `root` (a process id) are our own.
-    #[must_use]
-    pub fn take(root: u32) -> Self {
+/// Takes samples one after another, at less cost than a single one has: kernel threads, which are most of all processes, are
+/// told once and left alone from then on.
+#[derive(Debug, Default)]
+pub struct Sampler {
+    kernel_threads: HashSet<i32>,
+}
+
+/// Processes between two pauses.
+const PIECE: usize = 4;
+
+impl Sampler {
+    /// The accounts now. Processes of the tree under `root` (a process id) are our own. Calls `pause` after every few processes:
+    /// whoever takes samples beside a measurement does it in small pieces.
+    pub fn take(&mut self, root: u32, pause: &mut dyn FnMut()) -> Sample {
         let mut parents = HashMap::new();
         let mut foreign = HashMap::new();
-        for process in all_processes().into_iter().flatten().flatten() {
-            // A process may end while it is looked at: then it has no account any more.
-            let Ok(stat) = process.stat() else { continue };
-            parents.insert(stat.pid, stat.ppid);
-            if stat.flags & StatFlags::PF_KTHREAD.bits() == 0 {
-                let children = u64::try_from(stat.cutime + stat.cstime).unwrap_or(0);
-                foreign.insert(stat.pid, Account { own: stat.utime + stat.stime, children });
+        let listed = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = listed.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let pids: Vec<i32> = pids.filter(|pid| !self.kernel_threads.contains(pid)).collect();
+        for (number, pid) in pids.into_iter().enumerate() {
+            if number % PIECE == PIECE - 1 {
+                pause();
             }
+            // A process may end while it is looked at: then it has no account any more.
+            let Ok(file) = fs::File::open(format!("/proc/{pid}/stat")) else { continue };
+            let Ok(stat) = Stat::from_read(file) else { continue };
+            if stat.flags & StatFlags::PF_KTHREAD.bits() != 0 {
+                self.kernel_threads.insert(pid);
+                continue;
+            }
+            parents.insert(stat.pid, stat.ppid);
+            let children = u64::try_from(stat.cutime + stat.cstime).unwrap_or(0);
+            foreign.insert(stat.pid, Account { own: stat.utime + stat.stime, children });
         }
         let root = i32::try_from(root).unwrap_or(i32::MAX);
         foreign.retain(|pid, _| !descends(*pid, root, &parents));
         let kernel = procfs::KernelStats::current();
-        Self {
+        Sample {
             at: Instant::now(),
             foreign,
             steal: kernel.as_ref().ok().and_then(|stats| stats.total.steal).unwrap_or(0),
             cores: kernel.map_or(1, |stats| stats.cpu_time.len().max(1)),
             ticks_per_second: ticks_per_second(),
         }
+    }
+}
+
+impl Sample {
+    /// The accounts now, as [`Sampler::take`] without a pause.
+    #[must_use]
+    pub fn take(root: u32) -> Self {
+        Sampler::default().take(root, &mut || {})
     }
 
     /// What has happened since `earlier`.

@@ -11,7 +11,7 @@ const SUITE: &str = "sustained";
 
 /// The ways in which votes are written, and what each is.
 const WRITES: [(&str, &str); 2] =
-    [("each", "each vote written by itself"), ("batched", "votes that are at hand together written together")];
+    [("batched", "votes at hand written together"), ("each", "each vote written by itself")];
 
 /// The groups of a table.
 const GROUPS: [(&[Class], &str); 3] = [
@@ -113,6 +113,7 @@ fn response(run: &RunFile, writes: &str, what: &str) -> Table {
         for wait in ["wait-blocked", "wait-client", "wait-pacer"] {
             cells.push(time(of(name, wait), "p99", run));
         }
+        cells.push(number(of(name, "pacer-floor"), |ns| figure(ns / 1e3)));
         cells.push(of(name, "response").map_or_else(|| "-".to_owned(), intervals));
         cells
     };
@@ -121,8 +122,9 @@ fn response(run: &RunFile, writes: &str, what: &str) -> Table {
          to the stack. The p99 of the wait in between is split into what the stack or the bound on votes in flight held up \
          (blocked), what the generator spent inside the client's stack (client), and what is its own fault (pacer). In \
          microseconds; n/a where fewer than ten intervals reach a percentile; >x where votes that were never answered reach \
-         it. Intervals: all, disturbed by others, invalid because the pacer's p99 was over 5 us; the column before shows \
-         what is left without them."
+         it. The machine's own: what votes at random moments would have waited for a loop that only reads the clock, on the \
+         same cores, before the row. Intervals: all, disturbed by others, invalid because the pacer's p99 was over twice \
+         that and over 5 us; p99.9 undisturbed is without them."
             .to_owned(),
     ];
     notes.extend(remarks(run, writes));
@@ -141,6 +143,7 @@ fn response(run: &RunFile, writes: &str, what: &str) -> Table {
             "blocked p99",
             "client p99",
             "pacer p99",
+            "machine's own p99",
             "intervals",
         ],
         groups: grouped(run, "response", |name| percentile(of(name, "response")?, "p99"), row),
@@ -285,7 +288,7 @@ fn capacities(run: &RunFile) -> Option<Table> {
     };
     Some(Table {
         title: "Capacity: the highest rate that was held".to_owned(),
-        head: vec!["protocol", "each/s", "missed/s", "batched/s", "missed/s"],
+        head: vec!["protocol", "batched/s", "missed/s", "each/s", "missed/s"],
         groups: grouped(run, "capacity", best, row),
         notes: vec![
             "In votes a second, with the bound on votes in flight that stands above; `missed` is the lowest rate that was not \

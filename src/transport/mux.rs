@@ -149,6 +149,9 @@ impl Connection for MuxConnection {
         requester.check(vote, round_trip.answer.bytes())
     }
 
+    /// yamux walks over all open streams, and locks each, whenever one is opened: the more are in flight, the dearer is a vote.
+    const MOST_IN_FLIGHT: Option<usize> = Some(64);
+
     fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
         let Self { connection, payload, limit, .. } = self;
         let opened = Opened::new(Mutex::new(VecDeque::with_capacity(flight.most)));

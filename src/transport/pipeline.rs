@@ -19,16 +19,16 @@ use crate::vote::Vote;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Writes {
-    /// Each message by itself, as it is submitted, and each answer too where the framing is ours.
-    Each,
-    /// All that are at hand together: rates above what single writes allow are an effect of this.
+    /// All that are at hand together, as a node does: rates above what single writes allow are an effect of this.
     #[default]
     Batched,
+    /// Each message by itself, as it is submitted, and each answer too where the framing is ours.
+    Each,
 }
 
 impl Writes {
-    /// Both, the one without batch effects first.
-    pub const ALL: [Self; 2] = [Self::Each, Self::Batched];
+    /// Both, what a node does first.
+    pub const ALL: [Self; 2] = [Self::Batched, Self::Each];
 
     /// The name in results and on the command line.
     #[must_use]

@@ -48,7 +48,7 @@ impl Digest {
 }
 
 /// One interval on the books: a line of a row's `.intervals.jsonl`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Its place in the row.
     pub index: u64,
@@ -122,6 +122,14 @@ pub struct Page {
     pub log: String,
 }
 
+/// How long whoever keeps books lets the loop go on between two pieces of work: each of them takes its core away from it.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Lets the loop go on.
+pub fn pause() {
+    std::thread::sleep(PAUSE);
+}
+
 /// The page of `interval`, which began `offset_ns` later than its load says.
 ///
 /// # Errors
@@ -146,10 +154,10 @@ pub fn page(interval: &Interval, offset_ns: u64, client_account: Account) -> Res
         pacer: Digest::of(&interval.pacer),
         gaps: Digest::of(&interval.gaps),
         distributions: Distributions {
-            blocked: encode(&interval.blocked)?,
-            client: encode(&interval.client)?,
-            pacer: encode(&interval.pacer)?,
-            gaps: encode(&interval.gaps)?,
+            blocked: encoded(&interval.blocked)?,
+            client: encoded(&interval.client)?,
+            pacer: encoded(&interval.pacer)?,
+            gaps: encoded(&interval.gaps)?,
         },
         client_account,
         server_account: None,
@@ -162,6 +170,12 @@ pub fn page(interval: &Interval, offset_ns: u64, client_account: Account) -> Res
     Ok(Page { entry, log })
 }
 
+fn encoded(histogram: &Histogram<u64>) -> Result<String, String> {
+    let text = encode(histogram);
+    pause();
+    text
+}
+
 /// The interval's response times, and its service times under their tag.
 fn log_lines(interval: &Interval, start_ns: u64) -> Result<String, String> {
     let mut lines = Vec::new();
@@ -172,12 +186,13 @@ fn log_lines(interval: &Interval, start_ns: u64) -> Result<String, String> {
         IntervalLogWriterBuilder::new().begin_log_with(&mut lines, &mut serializer).map_err(|error| failed(&error))?;
     for (histogram, tag) in [(&interval.response, None), (&interval.service, Tag::new(SERVICE_TAG))] {
         writer.write_histogram(histogram, start, length, tag).map_err(|error| failed(&error))?;
+        pause();
     }
     String::from_utf8(lines).map_err(|error| failed(&error))
 }
 
 /// How a load ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     /// Votes that became due.
     pub offered: u64,

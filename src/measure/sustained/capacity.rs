@@ -24,8 +24,14 @@ pub const PROBES: u32 = 8;
 /// Votes answered while they were due, as a share of those that were due, from which a rate is held.
 pub const HELD: f64 = 0.999;
 
-/// The 99th percentile of the pacer's lateness, in nanoseconds, above which a figure is about the generator.
+/// The 99th percentile of the pacer's lateness, in nanoseconds, up to which a figure is never about the generator.
 pub const PACER_LIMIT_NS: u64 = 5_000;
+
+/// How late the pacer may be, where a loop that does nothing else would be `floor` late on the same cores.
+#[must_use]
+pub fn pacer_limit(floor: u64) -> u64 {
+    PACER_LIMIT_NS.max(2 * floor)
+}
 
 /// How close the highest rate that was held must be to the lowest that was not.
 const CLOSE: f64 = 1.02;
@@ -91,6 +97,7 @@ impl Search {
 pub fn seek(
     rig: &mut Rig,
     options: &Options,
+    pacer_limit: u64,
     stop: &Stop,
     say: &mut dyn FnMut(&str),
 ) -> Result<Option<Capacity>, Failure> {
@@ -108,7 +115,7 @@ pub fn seek(
         if stop.is_set() {
             return Ok(None);
         }
-        let missed = missed(&end, &pacer.late);
+        let missed = missed(&end, &pacer.late, pacer_limit);
         search.tried(rate, missed.is_none());
         let achieved = per_second(end.answered_in_time, end.end_ns);
         say(&format!("{rate:.0} votes/s: {}", missed.as_deref().unwrap_or("held")));
@@ -128,7 +135,7 @@ fn load(options: &Options, rate: f64) -> Load {
 }
 
 /// Why a rate was not held.
-fn missed(end: &End, late: &Histogram<u64>) -> Option<String> {
+fn missed(end: &End, late: &Histogram<u64>, pacer_limit: u64) -> Option<String> {
     if let Some(broken) = &end.broken {
         return Some(broken.clone());
     }
@@ -140,7 +147,7 @@ fn missed(end: &End, late: &Histogram<u64>) -> Option<String> {
         return Some(format!("{:.2} % answered while the load lasted", 100.0 * share));
     }
     let pacer = late.value_at_quantile(0.99);
-    (pacer > PACER_LIMIT_NS).then(|| format!("the generator was late itself: p99 {:.1} us", micros(pacer)))
+    (pacer > pacer_limit).then(|| format!("the generator was late itself: p99 {:.1} us", micros(pacer)))
 }
 
 /// Gathers how late the pacer was.
@@ -208,10 +215,15 @@ mod tests {
         };
         let mut late = histogram();
         late.record_n(300, 100).unwrap();
-        assert_eq!(missed(&end, &late), None);
-        assert!(missed(&End { answered_in_time: 99_800, ..end.clone() }, &late).unwrap().contains("99.80 %"));
-        assert!(missed(&End { failed: 1, ..end.clone() }, &late).is_some());
+        assert_eq!(missed(&end, &late, PACER_LIMIT_NS), None);
+        assert!(
+            missed(&End { answered_in_time: 99_800, ..end.clone() }, &late, PACER_LIMIT_NS)
+                .unwrap()
+                .contains("99.80 %")
+        );
+        assert!(missed(&End { failed: 1, ..end.clone() }, &late, PACER_LIMIT_NS).is_some());
         late.record_n(9_000, 10).unwrap();
-        assert!(missed(&end, &late).unwrap().contains("late"));
+        assert!(missed(&end, &late, PACER_LIMIT_NS).unwrap().contains("late"));
+        assert_eq!(missed(&end, &late, pacer_limit(4_600)), None, "so late is the machine");
     }
 }

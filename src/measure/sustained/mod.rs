@@ -54,13 +54,9 @@ pub fn run(
     stop: &Stop,
     folder: &Path,
     id: &str,
-    watcher: &mut dyn Watcher,
+    watcher: &mut (dyn Watcher + Send),
 ) -> Result<Outcome, String> {
     let started = now();
-    // Whatever the driver does beside the load happens on the client's core, where the generator sees it.
-    if let Some((client, _)) = options.cores {
-        pinning::pin(client).map_err(|error| format!("cannot run on core {client}: {error}"))?;
-    }
     let watch = Watch::begin();
     let (waited, unfit) = if stop.is_set() {
         (Duration::ZERO, None)
@@ -68,16 +64,17 @@ pub fn run(
         wait_until_fit(options.force, stop, &mut |sentence| watcher.say(sentence))
     };
     let refused = unfit.clone().filter(|_| !options.force);
-    let mut rows: Vec<(RowKey, RowFacts)> = Vec::new();
-    for key in options.rows() {
-        let facts = match (&refused, logs::read_facts(folder, &key)?) {
-            (_, Some(done)) if done.is_over() => done,
-            (Some(reason), _) => RowFacts::not_run(reason),
-            _ if stop.is_set() => RowFacts::not_run("the run was ended before it"),
-            (None, begun) => row::run(options, &key, programs, stop, folder, begun.unwrap_or_default(), watcher)?,
-        };
-        rows.push((key, facts));
-    }
+    // Whatever the driver does beside the load happens on the client's core, where the generator sees it; its own thread is
+    // free again afterwards, to meter every core.
+    let rows = std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            if let Some((client, _)) = options.cores {
+                pinning::pin(client).map_err(|error| format!("cannot run on core {client}: {error}"))?;
+            }
+            run_rows(options, programs, stop, folder, refused.as_deref(), watcher)
+        });
+        running.join().unwrap_or_else(|_| Err("the driver stopped".to_owned()))
+    })?;
     let stopped = stop.is_set() || rows.iter().any(|(_, facts)| facts.stopped);
     let mut summaries = Vec::new();
     for (key, facts) in rows {
@@ -112,4 +109,26 @@ pub fn run(
         settings: options.settings(),
     };
     Ok(Outcome { run, failed })
+}
+
+/// Every row with what is known of it in the end. `refused` is the reason for which none may run, where there is one.
+fn run_rows(
+    options: &Options,
+    programs: &Programs,
+    stop: &Stop,
+    folder: &Path,
+    refused: Option<&str>,
+    watcher: &mut (dyn Watcher + Send),
+) -> Result<Vec<(RowKey, RowFacts)>, String> {
+    let mut rows = Vec::new();
+    for key in options.rows() {
+        let facts = match (refused, logs::read_facts(folder, &key)?) {
+            (_, Some(done)) if done.is_over() => done,
+            (Some(reason), _) => RowFacts::not_run(reason),
+            _ if stop.is_set() => RowFacts::not_run("the run was ended before it"),
+            (None, begun) => row::run(options, &key, programs, stop, folder, begun.unwrap_or_default(), watcher)?,
+        };
+        rows.push((key, facts));
+    }
+    Ok(rows)
 }

@@ -85,8 +85,8 @@ impl RowKey {
     #[must_use]
     pub fn stem(&self) -> String {
         match self.writes {
-            Writes::Each => self.protocol.name.clone(),
-            Writes::Batched => format!("{}.batched", self.protocol.name),
+            Writes::Batched => self.protocol.name.clone(),
+            Writes::Each => format!("{}.each", self.protocol.name),
         }
     }
 }

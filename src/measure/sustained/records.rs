@@ -44,8 +44,20 @@ impl Records<'_> {
         if self.options.count.is_some() {
             all.extend(self.counted());
         }
+        all.push(self.pacer_floor());
         all.push(self.capacity());
         all
+    }
+
+    /// How late a loop that only reads the clock would have been: what is above it is the generator's.
+    fn pacer_floor(&self) -> Measurement {
+        let (_, facts, _) = self.row;
+        let begun = self.time("pacer-floor");
+        match facts.pacer_floor_ns {
+            Some(late) => begun.value(late).setting("pacer_limit_ns", capacity::pacer_limit(late)),
+            None if facts.not_run.is_some() => self.missing(begun),
+            None => begun.without(Status::NotMeasured, "nobody is pinned"),
+        }
     }
 
     fn begin(&self, metric: &str, unit: &str, kind: Kind, better: Better) -> Measurement {
@@ -270,7 +282,7 @@ impl Records<'_> {
             .setting("closed_loop_rate", capacity.closed)
             .setting("probes", serde_json::to_value(&capacity.probes).unwrap_or_default())
             .setting("probe_seconds", self.options.probe.as_secs_f64())
-            .setting("pacer_limit_ns", capacity::PACER_LIMIT_NS);
+            .setting("pacer_limit_ns", capacity::pacer_limit(facts.pacer_floor_ns.unwrap_or(0)));
         let begun = match capacity.missed {
             Some(missed) => begun.setting("lowest_missed", missed),
             None => begun,

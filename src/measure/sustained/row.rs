@@ -2,21 +2,26 @@
 //! the row when it has to be broken off.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::Watcher;
-use super::capacity::{self, Capacity, HELD, PACER_LIMIT_NS, share};
+use super::capacity::{self, Capacity, HELD, pacer_limit, share};
 use super::logs::{self, RowLogs};
 use super::options::{Options, Rate, RowKey, nanoseconds};
 use super::rig::{Failure, Listener, Rig};
 use crate::measure::account::Account;
 use crate::measure::conditions::is_disturbed;
+use crate::measure::hiccup;
 use crate::measure::load::arrivals::Load;
-use crate::measure::load::books::{End, Page};
-use crate::measure::machine_load::Sample;
+use crate::measure::load::books::{self, End, Page};
+use crate::measure::machine_load::{Sample, Sampler};
 use crate::measure::processes::{Programs, Stop};
+
+/// How long the machine is watched before a row.
+const METER: Duration = Duration::from_secs(1);
 
 /// What is known of a row beside its intervals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,6 +43,8 @@ pub struct RowFacts {
     pub uncounted: Option<String>,
     /// What it can take.
     pub capacity: Option<Capacity>,
+    /// How late a loop that only reads the clock would have been before the row: the 99th percentile, in nanoseconds.
+    pub pacer_floor_ns: Option<u64>,
     /// Votes a second that were asked for.
     pub rate: Option<f64>,
     /// Its load: one part, or more where the run was resumed.
@@ -130,6 +137,10 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn run(&mut self, programs: &Programs, facts: &mut RowFacts) -> Result<(), Failure> {
+        if let Some(cores) = self.options.cores {
+            let gaps = hiccup::measure_both(cores, METER).map_err(|error| Failure::Failed(error.to_string()))?;
+            facts.pacer_floor_ns = Some(hiccup::lateness(&gaps, 0.99));
+        }
         let mut rig = Rig::start(&programs.plain, self.options, self.row, false)?;
         facts.in_flight = Some(rig.in_flight);
         if facts.capacity.is_none() && (self.options.search || matches!(self.options.rate, Rate::Share(_))) {
@@ -162,7 +173,8 @@ impl Work<'_> {
         let label = self.row.label();
         let watcher = &mut *self.watcher;
         let mut say = |sentence: &str| watcher.say(&format!("{label}: {sentence}"));
-        facts.capacity = capacity::seek(rig, self.options, self.stop, &mut say)?;
+        let limit = pacer_limit(facts.pacer_floor_ns.unwrap_or(0));
+        facts.capacity = capacity::seek(rig, self.options, limit, self.stop, &mut say)?;
         self.keep(facts);
         Ok(())
     }
@@ -218,6 +230,8 @@ impl Work<'_> {
             row: self.row,
             watcher: &mut *self.watcher,
             duration_ns,
+            pacer_limit: pacer_limit(facts.pacer_floor_ns.unwrap_or(0)),
+            sampler: Sampler::default(),
             sample: Sample::take(std::process::id()),
         };
         let end = rig.run(load, offset_ns, self.stop, Some(&mut booking))?;
@@ -259,22 +273,24 @@ struct Booking<'a> {
     row: &'a RowKey,
     watcher: &'a mut dyn Watcher,
     duration_ns: u64,
+    pacer_limit: u64,
+    sampler: Sampler,
     sample: Sample,
 }
 
 impl Listener for Booking<'_> {
     fn interval(&mut self, page: Page, server: Option<Account>) -> Result<(), String> {
         let Page { mut entry, log } = page;
-        let sample = Sample::take(std::process::id());
+        let sample = self.sampler.take(std::process::id(), &mut books::pause);
         let load = sample.since(&self.sample);
         self.sample = sample;
         entry.index += self.first;
         entry.server_account = server;
         (entry.foreign_share, entry.steal_share) = (load.foreign_share, load.steal_share);
         entry.disturbed = is_disturbed(load.foreign_share, load.steal_share);
-        entry.invalid = entry.pacer.p99 > PACER_LIMIT_NS;
+        entry.invalid = entry.pacer.p99 > self.pacer_limit;
         self.logs.append(&entry, &log)?;
-        let left = std::time::Duration::from_nanos(self.duration_ns.saturating_sub(self.logs.loaded_ns));
+        let left = Duration::from_nanos(self.duration_ns.saturating_sub(self.logs.loaded_ns));
         self.watcher.interval(self.row, &entry, left);
         Ok(())
     }

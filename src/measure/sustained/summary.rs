@@ -14,6 +14,7 @@ use super::row::RowFacts;
 use crate::measure::account::Account;
 use crate::measure::hiccup::histogram;
 use crate::measure::load::books::Entry;
+
 use crate::result::histogram::decode;
 use crate::stats::blocks::{self, Block};
 
@@ -149,19 +150,19 @@ pub fn of(folder: &Path, row: &RowKey, facts: &RowFacts, options: &Options) -> R
         intervals: entries.len(),
         disturbed: entries.iter().filter(|entry| entry.disturbed).count(),
         invalid: entries.iter().filter(|entry| entry.invalid).count(),
-        response: table.distribution(&response, &every, &censored, seed)?,
+        response: table.distribution(&every, &censored, seed)?,
         undisturbed: if quiet.len() == every.len() || quiet.is_empty() {
             None
         } else {
-            Some(table.distribution(&response, &quiet, &histogram(), seed)?)
+            Some(table.distribution(&quiet, &histogram(), seed)?)
         },
         windows: windows(&entries)
             .map(|(minute, window)| match window {
-                Some(window) => Ok((minute, Some(table.distribution(&response, &window, &histogram(), seed)?))),
+                Some(window) => Ok((minute, Some(table.distribution(&window, &histogram(), seed)?))),
                 None => Ok((minute, None)),
             })
             .collect::<Result<_, String>>()?,
-        service: Table::of(&service).distribution(&service, &every, &histogram(), seed)?,
+        service: Table::of(&service).distribution(&every, &histogram(), seed)?,
         waits: [
             merged(|entry| &entry.distributions.blocked)?,
             merged(|entry| &entry.distributions.client)?,
@@ -181,7 +182,7 @@ pub fn of(folder: &Path, row: &RowKey, facts: &RowFacts, options: &Options) -> R
             growth(&entries, |entry| entry.client_account.resident_bytes),
             growth(&entries, |entry| entry.server_account?.resident_bytes),
         ],
-        drift: drift(&table, &response, &entries, seed),
+        drift: drift(&table, &entries, seed),
         resumed: facts.parts.len().saturating_sub(1),
     }))
 }
@@ -229,10 +230,15 @@ fn growth(entries: &[Entry], of: impl Fn(&Entry) -> Option<u64>) -> Option<i128>
     Some(i128::from(last) - i128::from(first))
 }
 
-/// Response and service times of every interval.
-type Times = (Vec<Histogram<u64>>, Vec<Histogram<u64>>);
+/// An interval's values with their counts, in order: what an hour of them needs is a thousandth of as many histograms.
+type Counts = Vec<(u64, u64)>;
 
-fn read_log(path: &Path, count: usize) -> Result<Times, String> {
+fn counts(histogram: &Histogram<u64>) -> Counts {
+    histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
+}
+
+/// Response and service times of every interval.
+fn read_log(path: &Path, count: usize) -> Result<(Vec<Counts>, Vec<Counts>), String> {
     let name = path.display();
     let bytes = fs::read(path).map_err(|error| format!("{name}: {error}"))?;
     let (mut response, mut service) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -240,7 +246,7 @@ fn read_log(path: &Path, count: usize) -> Result<Times, String> {
         match entry {
             Ok(LogEntry::Interval(interval)) => {
                 let decoded = decode(interval.encoded_histogram()).map_err(|error| format!("{name}: {error}"))?;
-                if interval.tag().is_some() { service.push(decoded) } else { response.push(decoded) }
+                if interval.tag().is_some() { &mut service } else { &mut response }.push(counts(&decoded));
             }
             Ok(_) => {}
             Err(error) => return Err(format!("{name}: no interval log: {error:?}")),
@@ -261,14 +267,13 @@ struct Table {
 }
 
 impl Table {
-    fn of(intervals: &[Histogram<u64>]) -> Self {
-        let values: BTreeSet<u64> =
-            intervals.iter().flat_map(|one| one.iter_recorded().map(|step| step.value_iterated_to())).collect();
+    fn of(intervals: &[Counts]) -> Self {
+        let values: BTreeSet<u64> = intervals.iter().flatten().map(|(value, _)| *value).collect();
         let values: Vec<u64> = values.into_iter().collect();
-        let block = |one: &Histogram<u64>| {
-            let counts = one.iter_recorded().filter_map(|step| {
-                let bucket = values.binary_search(&step.value_iterated_to()).ok()?;
-                Some((u32::try_from(bucket).ok()?, u32::try_from(step.count_at_value()).unwrap_or(u32::MAX)))
+        let block = |one: &Counts| {
+            let counts = one.iter().filter_map(|(value, count)| {
+                let bucket = values.binary_search(value).ok()?;
+                Some((u32::try_from(bucket).ok()?, u32::try_from(*count).unwrap_or(u32::MAX)))
             });
             counts.collect()
         };
@@ -276,45 +281,43 @@ impl Table {
         Self { values, blocks }
     }
 
+    fn value(&self, bucket: usize) -> u64 {
+        self.values.get(bucket).copied().unwrap_or(0)
+    }
+
     /// What may be said of the intervals of these numbers; `censored` holds the ages of votes that were never answered.
-    fn distribution(
-        &self,
-        intervals: &[Histogram<u64>],
-        chosen: &[usize],
-        censored: &Histogram<u64>,
-        seed: u64,
-    ) -> Result<Distribution, String> {
+    fn distribution(&self, chosen: &[usize], censored: &Histogram<u64>, seed: u64) -> Result<Distribution, String> {
+        let blocks: Vec<&Block> = chosen.iter().map(|number| &self.blocks[*number]).collect();
         let mut all = histogram();
-        for number in chosen {
-            all.add(&intervals[*number]).map_err(|error| error.to_string())?;
+        for (bucket, count) in blocks.iter().copied().flatten() {
+            all.saturating_record_n(self.value(*bucket as usize), u64::from(*count));
         }
         all.add(censored).map_err(|error| error.to_string())?;
         let (mut percentiles, mut beyond) = (BTreeMap::new(), Vec::new());
+        let longest = |block: &&Block| block.last().map_or(0, |(bucket, _)| self.value(*bucket as usize));
         for (name, share) in PERCENTILES {
             let value = all.value_at_quantile(share);
-            let reach = chosen.iter().filter(|number| intervals[**number].max() >= value).count();
+            let reach = blocks.iter().filter(|block| longest(block) >= value).count();
             let is_beyond = !censored.is_empty() && value >= censored.min();
             if is_beyond {
                 beyond.push(name);
             }
             percentiles.insert(name, (!all.is_empty() && (reach >= ENOUGH || is_beyond)).then_some(value));
         }
-        let blocks: Vec<&Block> = chosen.iter().map(|number| &self.blocks[*number]).collect();
         let shares = PERCENTILES.map(|(_, share)| share);
         let found = if censored.is_empty() { blocks::intervals(&blocks, &shares, seed) } else { None };
-        let of = |bucket: usize| self.values.get(bucket).copied().unwrap_or(0);
         let intervals = PERCENTILES
             .iter()
             .zip(found.unwrap_or_default())
             .filter(|((name, _), _)| percentiles[name].is_some())
-            .map(|((name, _), [low, high])| (*name, [of(low), of(high)]))
+            .map(|((name, _), [low, high])| (*name, [self.value(low), self.value(high)]))
             .collect();
         Ok(Distribution { all, percentiles, intervals, beyond })
     }
 }
 
 /// The drift of the 99th percentile over the minutes after the first.
-fn drift(table: &Table, response: &[Histogram<u64>], entries: &[Entry], seed: u64) -> Result<Drift, String> {
+fn drift(table: &Table, entries: &[Entry], seed: u64) -> Result<Drift, String> {
     let minutes = minutes(entries);
     if minutes.len() < DRIFT_MINUTES + 1 {
         return Err(format!("the row lasted fewer than {} whole minutes", DRIFT_MINUTES + 1));
@@ -322,12 +325,12 @@ fn drift(table: &Table, response: &[Histogram<u64>], entries: &[Entry], seed: u6
     let p99 = |table: &Table| {
         let groups: Vec<Vec<&Block>> =
             minutes[1..].iter().map(|minute| minute.iter().map(|number| &table.blocks[*number]).collect()).collect();
-        let value = |bucket: usize| nanoseconds(table.values.get(bucket).copied().unwrap_or(0));
+        let value = |bucket: usize| nanoseconds(table.value(bucket));
         blocks::drift(&groups, 0.99, &value, seed)
     };
-    debug_assert_eq!(response.len(), entries.len(), "an interval has one histogram");
     let (slope, interval) = p99(table).ok_or("a minute has no answers")?;
-    let gaps: Result<Vec<_>, String> = entries.iter().map(|entry| decode(&entry.distributions.gaps)).collect();
+    let gaps = entries.iter().map(|entry| Ok::<_, String>(counts(&decode(&entry.distributions.gaps)?)));
+    let gaps: Result<Vec<_>, _> = gaps.collect();
     let machine = p99(&Table::of(&gaps?)).map(|(_, interval)| interval);
     Ok(Drift { slope, interval, machine })
 }
@@ -352,4 +355,73 @@ fn minutes(entries: &[Entry]) -> Vec<Vec<usize>> {
 #[expect(clippy::cast_precision_loss, reason = "an hour in nanoseconds stays below 2^53")]
 fn nanoseconds(value: u64) -> f64 {
     value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::load::books::End;
+    use crate::measure::sustained::row::Part;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn seconds(count: usize) -> Vec<Entry> {
+        (0..count as u64)
+            .map(|n| Entry { index: n, start_ns: n * SECOND, length_ns: SECOND, ..Entry::default() })
+            .collect()
+    }
+
+    #[test]
+    fn windows_are_the_minutes_that_end_where_the_papers_have_them() {
+        let windows: Vec<_> = windows(&seconds(600)).collect();
+        assert_eq!(windows[0], (1, Some((0..60).collect())));
+        assert_eq!(windows[1], (10, Some((540..600).collect())));
+        assert_eq!(windows[2], (60, None));
+        let minutes = minutes(&seconds(150));
+        assert_eq!(minutes, [(0..60).collect::<Vec<_>>(), (60..120).collect()], "the half minute is none");
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_intervals_that_reach_it() {
+        let quiet: Counts = vec![(1_000, 9_999)];
+        let stalled: Counts = vec![(1_000, 9_000), (50_000, 1_000)];
+        let of = |stalls: usize| {
+            let all: Vec<Counts> = (0..60).map(|n| if n < stalls { stalled.clone() } else { quiet.clone() }).collect();
+            let every: Vec<usize> = (0..60).collect();
+            Table::of(&all).distribution(&every, &histogram(), 1).unwrap()
+        };
+        // 9,000 and 10,000 of some 600,000 samples: more than the 99th percentile needs, but as many stalls as seconds.
+        assert_eq!((of(9).percentiles["p99"], of(9).percentiles["p50"]), (None, Some(1_000)));
+        let ten = of(10);
+        assert!(ten.percentiles["p99"].is_some_and(|p99| p99.abs_diff(50_000) < 50));
+        let [low, high] = ten.intervals["p99"];
+        assert!(low <= high && high.abs_diff(50_000) < 50);
+        assert!(ten.beyond.is_empty());
+    }
+
+    #[test]
+    fn votes_that_were_never_answered_are_in_the_percentiles_that_they_reach() {
+        let every: Vec<usize> = (0..60).collect();
+        let table = Table::of(&vec![vec![(1_000, 990)]; 60]);
+        let mut ages = histogram();
+        ages.record_n(3 * SECOND, 600).unwrap();
+        let censored = table.distribution(&every, &ages, 1).unwrap();
+        // 600 of 60,000: one per cent and a little less than that is above the 99th percentile.
+        assert_eq!(censored.beyond, ["p99_9", "p99_99"]);
+        assert_eq!(censored.percentiles["p99"], Some(1_000));
+        assert!(censored.percentiles["p99_9"].is_some_and(|age| age.abs_diff(3 * SECOND) < SECOND / 100));
+        assert_eq!(censored.all.len(), 60_000);
+    }
+
+    #[test]
+    fn a_part_that_was_killed_counts_by_its_whole_intervals() {
+        let mut entries = seconds(5);
+        for entry in &mut entries {
+            (entry.offered, entry.answered) = (100, 99);
+        }
+        let part = |offset_ns: u64, end: Option<End>| Part { began_ns: 0, offset_ns, seed: 0, end };
+        let end = End { offered: 250, answered_in_time: 249, end_ns: 2 * SECOND, ..End::default() };
+        let facts = RowFacts { parts: vec![part(0, None), part(3 * SECOND, Some(end))], ..RowFacts::default() };
+        assert_eq!(load_of(&facts, &entries), (300 + 250, 297 + 249, 5 * SECOND));
+    }
 }

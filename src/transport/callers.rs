@@ -16,6 +16,10 @@ use super::pipeline::{Answered, Flight, Pipeline, Writes};
 use super::{Connection, TransportError};
 use crate::vote::Vote;
 
+/// Callers that one connection has at most: with thousands of calls under way what each of them holds no longer fits the
+/// caches, and a backlog makes the stack slower just when it has to be faster.
+pub(super) const MOST: usize = 256;
+
 /// One of many that share a connection: one call at a time.
 pub(super) trait Caller: Send + 'static {
     /// One call, its answer checked.

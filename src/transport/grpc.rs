@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use tonic::Status;
 use tonic::transport::{Channel, Endpoint};
 
-use super::callers::{Callers, OwnTasks};
+use super::callers::{self, Callers, OwnTasks};
 use super::grpc_server::{GrpcServer, SETTINGS, WINDOW_BYTES};
 use super::{
     ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, ServerConfig, Traffic, Transport, TransportError,
@@ -105,6 +105,8 @@ impl Connection for GrpcConnection {
         let answer = self.client.submit(vote_proto::Vote::from(vote)).await.map_err(failed)?;
         check(vote, answer.get_ref())
     }
+
+    const MOST_IN_FLIGHT: Option<usize> = Some(callers::MOST);
 
     fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
         let caller = || Ok(Self { client: self.client.clone(), address: self.address });

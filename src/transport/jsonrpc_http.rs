@@ -12,7 +12,7 @@ use jsonrpsee::http_client::{HttpClientBuilder, RpcService};
 use jsonrpsee::server::{HttpBody, HttpRequest};
 use tower::{Service, ServiceBuilder};
 
-use super::callers::{Callers, OwnTasks};
+use super::callers::{self, Callers, OwnTasks};
 use super::jsonrpc_client::{Caller, Slot};
 use super::jsonrpc_server::JsonRpcServer;
 use super::{
@@ -104,7 +104,7 @@ impl Connection for HttpConnection {
     }
 
     /// HTTP/1.1 has one call in flight on a connection, so that each of these is one; without a bound descriptors run out.
-    const MOST_IN_FLIGHT: Option<usize> = Some(256);
+    const MOST_IN_FLIGHT: Option<usize> = Some(callers::MOST);
 
     fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
         let caller = || Ok(Self { caller: self.caller.clone(), address: self.address });

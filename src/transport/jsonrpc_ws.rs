@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jsonrpsee::core::middleware::RpcServiceBuilder;
 use jsonrpsee::ws_client::{RpcService, WsClient, WsClientBuilder};
 
-use super::callers::{Callers, OwnTasks};
+use super::callers::{self, Callers, OwnTasks};
 use super::jsonrpc_client::{Caller, Slot};
 use super::jsonrpc_server::{JsonRpcServer, WEBSOCKET_BYTES};
 use super::{
@@ -90,6 +90,8 @@ impl Connection for WsConnection {
             None => Err(TransportError::stack(self.client.on_disconnect().await)),
         }
     }
+
+    const MOST_IN_FLIGHT: Option<usize> = Some(callers::MOST);
 
     fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
         let caller =

@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 
 use quinn::{RecvStream, SendStream};
 
-use super::callers::{Callers, OwnTasks};
+use super::callers::{self, Callers, OwnTasks};
 use super::payload::{Requester, Responder};
 use super::quic_endpoint::{self, Code, QuicListener};
 use super::quic_message::{Account, Broken, Message, Share};
@@ -82,6 +82,8 @@ impl Connection for QuicConnection {
         poll_fn(|context| answer.poll_arrive(context, &mut receive)).await?;
         requester.check(vote, answer.bytes())
     }
+
+    const MOST_IN_FLIGHT: Option<usize> = Some(callers::MOST);
 
     fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
         let caller = || {

@@ -25,8 +25,8 @@ use crate::transport::wait::WaitingRuntime;
 use crate::transport::{self, Address, ClientConfig, Connection, Traffic, Transport, TransportError, Visitor, Wait};
 use crate::vote::{Vote, corpus};
 
-/// How often the watchdog looks whether answers still come.
-const WATCH: Duration = Duration::from_millis(250);
+/// How often the watchdog looks whether answers still come: seldom, for it does so in the middle of what is measured.
+const WATCH: Duration = Duration::from_secs(1);
 
 /// What a client is to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -65,7 +65,10 @@ pub struct ExchangePlan {
 pub enum ClientEvent {
     /// It is connected and warm, and waits for the word to go on.
     Ready(Box<Ready>),
-    /// The window is over; it waits for the word to close the connection.
+    /// The window is over; it waits for the word to make something of it. Nothing else happens before that, since in `poll`
+    /// the server spins, and is charged for it, until its account has been taken.
+    Over,
+    /// What was found; the connection is closed after it.
     Done(Box<Window>),
 }
 
@@ -132,12 +135,12 @@ impl<I: BufRead + Send, O: Write + Send> Visitor for Exchanging<I, O> {
         if next_command(&mut input) != Some(Command::Go) {
             return Ok(());
         }
-        let (window, client) = watched(&runtime, &plan, &answers, client.measure(meter))?;
-        say(&mut output, &ClientEvent::Done(Box::new(window)))?;
-        // The connection stays until the server's account has been taken.
-        next_command(&mut input);
-        drop(client);
-        Ok(())
+        let measured = watched(&runtime, &plan, &answers, client.measure(meter))?;
+        say(&mut output, &ClientEvent::Over)?;
+        if next_command(&mut input) != Some(Command::Go) {
+            return Ok(());
+        }
+        say(&mut output, &ClientEvent::Done(Box::new(measured.window()?)))
     }
 }
 
@@ -185,6 +188,10 @@ struct Client<T: Transport> {
     plan: ExchangePlan,
     answers: Arc<AtomicU64>,
     ready: Ready,
+    /// Empty, with room for all samples, touched beforehand, so that keeping one neither allocates nor faults.
+    samples: Vec<u64>,
+    /// What the connection had carried before the window.
+    carried: Result<Traffic, String>,
 }
 
 impl<T: Transport> Client<T> {
@@ -203,10 +210,15 @@ impl<T: Transport> Client<T> {
         let set_up_ns = nanoseconds(began.elapsed());
         let set_up_traffic = connection.traffic();
         let ready = Ready { set_up_ns, set_up_traffic, warm_up: plan.warm_up, warm_up_ns: 0 };
-        let mut client = Self { connection, votes, plan, answers, ready };
+        let room = usize::try_from(plan.blocks * plan.block).unwrap_or(0);
+        let mut samples = vec![u64::MAX; room];
+        samples.clear();
+        let carried = Ok(Traffic::default());
+        let mut client = Self { connection, votes, plan, answers, ready, samples, carried };
         let began = Instant::now();
         client.round_trips(client.plan.warm_up, &mut |_| {}).await?;
         client.ready.warm_up_ns = nanoseconds(began.elapsed());
+        client.carried = client.connection.traffic();
         Ok(client)
     }
 
@@ -225,32 +237,43 @@ impl<T: Transport> Client<T> {
         Ok(())
     }
 
-    async fn measure(mut self, mut meter: Meter) -> Result<(Window, Self), TransportError> {
-        let (blocks, block) = (self.plan.blocks, self.plan.block);
-        let room = usize::try_from(blocks * block).unwrap_or(0);
-        // Room for all samples, touched beforehand, so that keeping one neither allocates nor faults.
-        let mut samples = vec![u64::MAX; room];
-        samples.clear();
-        let carried = self.connection.traffic();
+    /// The window itself.
+    async fn measure(mut self, mut meter: Meter) -> Result<Measured<T>, TransportError> {
+        let count = self.plan.blocks * self.plan.block;
+        let mut samples = std::mem::take(&mut self.samples);
         let before = meter.sample(Edge::Begin);
-        self.round_trips(blocks * block, &mut |elapsed| samples.push(elapsed)).await?;
+        self.round_trips(count, &mut |elapsed| samples.push(elapsed)).await?;
         let account = meter.sample(Edge::End) - before;
-        let traffic = self.connection.traffic().and_then(|now| Ok(now.since(carried?)));
+        Ok(Measured { client: self, samples, account, uncounted: meter.uncounted().map(str::to_owned) })
+    }
+}
+
+/// A window that is over, and what has not been made of it yet.
+struct Measured<T: Transport> {
+    client: Client<T>,
+    samples: Vec<u64>,
+    account: Account,
+    uncounted: Option<String>,
+}
+
+impl<T: Transport> Measured<T> {
+    fn window(self) -> Result<Window, String> {
+        let Self { client, samples, account, uncounted } = self;
+        let traffic = client.connection.traffic().and_then(|now| Ok(now.since(client.carried?)));
         let mut all = histogram();
         for sample in &samples {
             all.saturating_record(*sample);
         }
-        let medians = samples.chunks(usize::try_from(block).unwrap_or(1).max(1)).map(median);
-        let window = Window {
+        let block = usize::try_from(client.plan.block).unwrap_or(1).max(1);
+        Ok(Window {
             round_trips: samples.len() as u64,
-            medians_ns: medians.collect(),
-            histogram: encode(&all).map_err(TransportError::stack)?,
+            medians_ns: samples.chunks(block).map(median).collect(),
+            histogram: encode(&all)?,
             tail: Tail::of(&samples),
             account,
-            uncounted: meter.uncounted().map(str::to_owned),
+            uncounted,
             traffic,
-        };
-        Ok((window, self))
+        })
     }
 }
 

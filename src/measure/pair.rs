@@ -227,12 +227,15 @@ fn exchange(program: Option<&Path>, plan: &PairPlan, stop: &Stop) -> Result<Foun
     let before = server.account(Command::Begin, stop)?;
     let others = allocations::count_of(Group::Rest);
     tell(&mut client);
-    let ClientEvent::Done(window) = hear(&mut client, stop)? else {
+    let ClientEvent::Over = hear(&mut client, stop)? else {
         return Err("the client began twice".into());
     };
     let Count { allocations, .. } = allocations::count_of(Group::Rest).since(others);
     let after = server.account(Command::End, stop)?;
     tell(&mut client);
+    let ClientEvent::Done(window) = hear(&mut client, stop)? else {
+        return Err("the client says nothing of its window".into());
+    };
     if let Some(Ended::Failed(reason)) = client.map(|client| client.end(stop)) {
         return Err(reason.into());
     }

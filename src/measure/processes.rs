@@ -19,8 +19,9 @@ use serde::de::DeserializeOwned;
 use super::allocations::{self, Group};
 use super::job::{self, Job};
 
-/// How often a waiting driver looks whether it is to stop.
-const POLL: Duration = Duration::from_millis(100);
+/// How often a waiting driver looks whether it is to stop. It has no core of its own: each look interrupts somebody who is
+/// measured, and so there are few.
+const POLL: Duration = Duration::from_secs(1);
 
 /// The two programs of one build.
 #[derive(Debug, Clone)]

@@ -46,7 +46,7 @@ impl Transport for TcpBlocking {
 
     async fn connect(config: ClientConfig) -> Result<BlockingConnection, TransportError> {
         let stream = blocking(listener::connect(Self::INFO.name, &config.address).await?, config.wait)?;
-        let socket = Socket { stream, patience: Some(config.deadline) };
+        let socket = Socket { stream, patience: Some(config.deadline), blocks: config.wait == Wait::Block };
         if config.wait == Wait::Block {
             socket.stream.set_read_timeout(Some(config.deadline))?;
             socket.stream.set_write_timeout(Some(config.deadline))?;
@@ -71,6 +71,8 @@ pub(super) fn blocking(stream: tokio::net::TcpStream, wait: Wait) -> io::Result<
 struct Socket {
     stream: TcpStream,
     patience: Option<std::time::Duration>,
+    /// Whether it blocks; asking the socket would be a system call for every look.
+    blocks: bool,
 }
 
 impl Socket {
@@ -100,9 +102,9 @@ impl Socket {
                     // A blocking socket says this when its timeout has passed, a polled one each time.
                     looks = looks.wrapping_add(1);
                     let Some(patience) = self.patience else { continue };
-                    if looks.is_multiple_of(LOOKS_PER_CLOCK) || self.stream.read_timeout()?.is_some() {
+                    if looks.is_multiple_of(LOOKS_PER_CLOCK) || self.blocks {
                         let began = *began.get_or_insert_with(Instant::now);
-                        if began.elapsed() >= patience || self.stream.read_timeout()?.is_some() {
+                        if began.elapsed() >= patience || self.blocks {
                             return Err(TransportError::Deadline(patience));
                         }
                     }
@@ -187,7 +189,7 @@ impl Drop for Closes {
 
 fn serve_blocking(stream: TcpStream, config: &ServerConfig) -> Result<(), TransportError> {
     let mut responder: Box<dyn Responder> = config.payload.responder()?;
-    let mut socket = Socket { stream, patience: None };
+    let mut socket = Socket { stream, patience: None, blocks: false };
     let (mut input, mut output) = (Input::new(config.max_message_bytes), Output::default());
     while let Some(place) = next(&mut input, &mut socket)? {
         let answered = framing::answer(responder.as_mut(), &mut input, place, &mut output, config.writes);

@@ -32,6 +32,8 @@ pub enum Command {
     Serve(crate::cmd::serve::Args),
     /// Print a run's tables, or write them into README.md.
     Report(crate::cmd::report::Args),
+    /// Compare runs: what got worse, what got better, and what nobody can say.
+    Compare(crate::cmd::compare::Args),
     /// One fresh process of a run: started by a driver, with a plan on stdin.
     #[command(hide = true)]
     Worker,

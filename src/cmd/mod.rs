@@ -1,5 +1,6 @@
 //! One subcommand a file, each `run(args)`. Owns the dispatch and the exit status; `anyhow` is at home here and in `main`.
 
+pub mod compare;
 pub mod decode;
 pub mod encode;
 pub mod inspect;
@@ -53,6 +54,7 @@ pub fn run(command: Command) -> Outcome {
         #[cfg(feature = "net")]
         Command::Serve(args) => serve::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Worker => worker::run(),
         Command::Zapc(args) => zapc::run(&args),
     }

@@ -30,9 +30,13 @@ pub fn run(path: &Path) -> Result<RunFile, ResultError> {
 /// As [`run`].
 pub fn parse(text: &str, path: &Path) -> Result<RunFile, ResultError> {
     let path = || path.to_owned();
-    let document: serde_json::Value = serde_json::from_str(text).map_err(|error| syntax(text, &error, path()))?;
-    let schema = document.get("schema").and_then(|schema| String::deserialize(schema).ok());
-    match schema {
+    let head: Head = match serde_json::from_str(text) {
+        Ok(head) => head,
+        // JSON, but no object, or one with two schemas: whoever wrote it, we did not.
+        Err(error) if error.is_data() => return Err(ResultError::OtherTool { path: path(), schema: None }),
+        Err(error) => return Err(syntax(text, &error, path())),
+    };
+    match head.schema.and_then(|schema| schema.as_str().map(str::to_owned)) {
         Some(schema) if schema == SCHEMA => {}
         Some(schema) if schema.starts_with(FAMILY) => return Err(ResultError::OtherVersion { path: path(), schema }),
         schema => return Err(ResultError::OtherTool { path: path(), schema }),
@@ -42,6 +46,13 @@ pub fn parse(text: &str, path: &Path) -> Result<RunFile, ResultError> {
         serde_json::from_str(text).map_err(|error| ResultError::Shape { path: path(), reason: error.to_string() })?;
     check(&run).map_err(|defect| ResultError::Defect { path: path(), defect })?;
     Ok(run)
+}
+
+/// What is looked at first. The rest is skipped, but its syntax is checked on the way; a tree of the whole file would take
+/// several times its memory.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<serde_json::Value>,
 }
 
 fn syntax(text: &str, error: &serde_json::Error, path: PathBuf) -> ResultError {

@@ -15,7 +15,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::location::{hodges_lehmann, hodges_lehmann_shift, quantile};
+use super::location::{hodges_lehmann, quantile};
 
 /// How hand-outs are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,12 +47,92 @@ pub fn of_row(logs: &[f64], resplits: &Resplits) -> f64 {
     resplits.floor(&abba.into_iter().chain(deals(logs, half, resplits, effect)).collect::<Vec<_>>())
 }
 
-/// The floor of a row of two runs, from the logarithms of either.
+/// The floor of a row of two runs, from the logarithms of either. `hands` are those of [`Hands::deal`] for both runs' sizes;
+/// they depend on nothing else, so that all rows of a family share them.
 #[must_use]
-pub fn of_two_runs(left: &[f64], right: &[f64], resplits: &Resplits) -> f64 {
+pub fn of_two_runs(left: &[f64], right: &[f64], hands: &Hands) -> f64 {
     let pooled: Vec<f64> = from_centre(left).chain(from_centre(right)).collect();
-    let effect = |left: &[f64], right: &[f64]| hodges_lehmann_shift(left, right).map(f64::abs);
-    resplits.floor(&deals(&pooled, left.len(), resplits, effect))
+    let differences = Differences::between(&pooled);
+    let sizes: Vec<f64> =
+        hands.all.iter().filter_map(|hand| differences.median(hand, hands.first)).map(f64::abs).collect();
+    hands.resplits.floor(&sizes)
+}
+
+/// Random hand-outs of so many numbers, the first so many of them to one side.
+#[derive(Debug)]
+pub struct Hands {
+    resplits: Resplits,
+    first: usize,
+    /// Of each, the places of the numbers in the order in which they are dealt.
+    all: Vec<Vec<usize>>,
+}
+
+impl Hands {
+    /// Deals out `count` numbers, `first` of them to the one side.
+    #[must_use]
+    pub fn deal(count: usize, first: usize, resplits: &Resplits) -> Self {
+        let mut shuffled: Vec<usize> = (0..count).collect();
+        let mut random = ChaCha8Rng::seed_from_u64(resplits.seed);
+        let all = (0..resplits.count).map(|_| {
+            shuffle(&mut shuffled, first, &mut random);
+            shuffled.clone()
+        });
+        Self { resplits: *resplits, first, all: all.collect() }
+    }
+}
+
+/// All differences between two of some numbers, each with its place among them in ascending order. The median difference
+/// between two sides is then found by marking places, without looking at a number: it is what
+/// [`hodges_lehmann_shift`](super::location::hodges_lehmann_shift) finds, many times as fast.
+struct Differences {
+    count: usize,
+    ascending: Vec<f64>,
+    /// The place of the difference between the `i`-th and the `j`-th number, at `i * count + j`.
+    places: Vec<usize>,
+}
+
+impl Differences {
+    fn between(numbers: &[f64]) -> Self {
+        let count = numbers.len();
+        let difference = |pair: usize| numbers[pair / count] - numbers[pair % count];
+        let mut order: Vec<usize> = (0..count * count).collect();
+        order.sort_unstable_by(|left, right| difference(*left).total_cmp(&difference(*right)));
+        let mut places = vec![0; order.len()];
+        for (place, pair) in order.iter().enumerate() {
+            places[*pair] = place;
+        }
+        Self { count, ascending: order.into_iter().map(difference).collect(), places }
+    }
+
+    /// The median difference between the first `first` numbers of `hand` and the others.
+    fn median(&self, hand: &[usize], first: usize) -> Option<f64> {
+        let (left, right) = hand.split_at(first);
+        let mut marks = vec![0_u64; self.places.len().div_ceil(64)];
+        for row in left.iter().map(|number| &self.places[number * self.count..][..self.count]) {
+            for place in right.iter().map(|number| row[*number]) {
+                marks[place / 64] |= 1 << (place % 64);
+            }
+        }
+        let marked = left.len() * right.len();
+        let upper = self.ascending[nth_mark(&marks, marked / 2)?];
+        if !marked.is_multiple_of(2) {
+            return Some(upper);
+        }
+        Some(f64::midpoint(self.ascending[nth_mark(&marks, marked / 2 - 1)?], upper))
+    }
+}
+
+/// The place of the mark that has `before` marks before it.
+fn nth_mark(marks: &[u64], mut before: usize) -> Option<usize> {
+    for (at, word) in marks.iter().enumerate() {
+        let here = word.count_ones() as usize;
+        if before < here {
+            let rest = (0..before).fold(*word, |rest, _| rest & (rest - 1));
+            return Some(64 * at + rest.trailing_zeros() as usize);
+        }
+        before -= here;
+    }
+    None
 }
 
 /// The floor of a row beside its reference, from the log ratio of each process.
@@ -90,14 +170,19 @@ fn deals(
     let mut random = ChaCha8Rng::seed_from_u64(resplits.seed);
     (0..resplits.count)
         .filter_map(|_| {
-            for at in 0..first {
-                let other = at + below(&mut random, numbers.len() - at);
-                shuffled.swap(at, other);
-            }
+            shuffle(&mut shuffled, first, &mut random);
             let (left, right) = shuffled.split_at(first);
             effect(left, right)
         })
         .collect()
+}
+
+/// Brings `first` things, drawn at random, to the front.
+fn shuffle<T>(things: &mut [T], first: usize, random: &mut ChaCha8Rng) {
+    for at in 0..first {
+        let other = at + below(random, things.len() - at);
+        things.swap(at, other);
+    }
 }
 
 /// A uniform index below `bound`; the remainder's bias of `bound / 2^64` is nothing here.
@@ -129,7 +214,24 @@ mod tests {
     fn of_two_runs_by_hand() {
         // From their centres both runs are -1, 1. Of the six hand-outs of two numbers two give both of one sign:
         // differences of 2, a third of the time; the others 0.
-        assert!((of_two_runs(&[9.0, 11.0], &[1.0, 3.0], &RESPLITS) - 2.0).abs() < 1e-12);
+        assert!((of_two_runs(&[9.0, 11.0], &[1.0, 3.0], &Hands::deal(4, 2, &RESPLITS)) - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn marks_find_the_median_difference_that_the_numbers_have() {
+        for (first, second) in [(1, 1), (2, 3), (4, 4), (15, 15), (7, 30)] {
+            // With ties, and in no order.
+            let numbers: Vec<f64> = (0..first + second).map(|at| f64::from((at * 7919 % 101) as u8 / 3)).collect();
+            let differences = Differences::between(&numbers);
+            let hands = Hands::deal(first + second, first, &RESPLITS);
+            assert_eq!(hands.all.len(), RESPLITS.count);
+            for hand in &hands.all {
+                let side = |places: &[usize]| places.iter().map(|at| numbers[*at]).collect::<Vec<_>>();
+                let (left, right) = (side(&hand[..first]), side(&hand[first..]));
+                let found = differences.median(hand, first);
+                assert_eq!(found, super::super::location::hodges_lehmann_shift(&left, &right), "{hand:?}");
+            }
+        }
     }
 
     #[test]
@@ -142,8 +244,8 @@ mod tests {
     fn stays_at_least_the_least() {
         assert_eq!(of_row(&[2.0; 15], &RESPLITS), 0.01);
         assert_eq!(of_row(&[], &RESPLITS), 0.01);
-        assert_eq!(of_two_runs(&[2.0; 5], &[3.0; 6], &RESPLITS), 0.01);
-        assert_eq!(of_two_runs(&[], &[], &RESPLITS), 0.01);
+        assert_eq!(of_two_runs(&[2.0; 5], &[3.0; 6], &Hands::deal(11, 5, &RESPLITS)), 0.01);
+        assert_eq!(of_two_runs(&[], &[], &Hands::deal(0, 0, &RESPLITS)), 0.01);
         assert_eq!(of_pairs(&[0.7; 15], &RESPLITS), 0.01);
     }
 

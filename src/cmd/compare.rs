@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use super::words::Words;
 use super::{BadInput, Outcome, print};
 use crate::compare;
 use crate::compare::basis::Terms;
@@ -34,14 +35,9 @@ pub struct Args {
     #[arg(long)]
     pub all: bool,
 
-    /// Only figures whose coordinates have every word of one of these, as in `zap,"protobuf read"`. Verdicts stay those of the
-    /// whole comparison.
-    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
-    pub only: Vec<String>,
-
-    /// Without figures whose coordinates have every word of one of these.
-    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
-    pub skip: Vec<String>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its flags have theirs")]
+    pub words: Words,
 
     /// When to end with status 1: where something shown got `worse`, or `never`.
     #[arg(long, value_name = "WHEN", default_value = "worse", value_parser = ["worse", "never"])]
@@ -63,7 +59,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Outcome {
     let sides = sides::load(&args.sides, &args.results)?;
     let mut report = compare::compare(&sides, Terms { across_machines: args.across_machines });
-    filter(&mut report, args)?;
+    filter(&mut report, &args.words)?;
     let text = if args.json {
         serde_json::to_string_pretty(&report).context("the comparison cannot be written as JSON")?
     } else if args.markdown {
@@ -76,25 +72,21 @@ pub fn run(args: &Args) -> Outcome {
     Ok(if fails { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// Takes out what is not asked for; the verdicts of the rest stay.
-fn filter(report: &mut Report, args: &Args) -> Result<(), BadInput> {
-    for wanted in &args.only {
-        let any = report.lines.iter().map(|line| &line.at).chain(report.trends.iter().map(|trend| &trend.at));
-        if !any.into_iter().any(|at| has_words(at, wanted)) {
-            return Err(BadInput(format!("--only: no figure has the words `{wanted}`")));
-        }
+/// Takes out what is not asked for. The verdicts of the rest stay those of the whole comparison.
+fn filter(report: &mut Report, words: &Words) -> Result<(), BadInput> {
+    let all = || {
+        let lines = report.lines.iter().map(|line| &line.at);
+        lines.chain(report.trends.iter().map(|trend| &trend.at)).map(Coordinates::words).collect()
+    };
+    if let Some(unknown) = words.unknown(all) {
+        return Err(BadInput(format!("--only: no figure has the words `{unknown}`")));
     }
     let keep = |at: &Coordinates| {
-        (args.only.is_empty() || args.only.iter().any(|words| has_words(at, words)))
-            && !args.skip.iter().any(|words| has_words(at, words))
+        let own: Vec<&str> = at.words().collect();
+        words.keep(own.iter().copied())
     };
     report.lines.retain(|line| keep(&line.at));
     report.trends.retain(|trend| keep(&trend.at));
     report.summary = Summary::of(&report.lines);
     Ok(())
-}
-
-fn has_words(at: &Coordinates, words: &str) -> bool {
-    let mut words = words.split_whitespace().peekable();
-    words.peek().is_some() && words.all(|word| at.words().any(|own| own == word))
 }

@@ -2,7 +2,9 @@
 
 pub mod compare;
 pub mod decode;
+pub mod doctor;
 pub mod encode;
+pub mod export;
 pub mod inspect;
 #[cfg(feature = "net")]
 pub mod latency;
@@ -12,6 +14,7 @@ pub mod report;
 pub mod serialize;
 #[cfg(feature = "net")]
 pub mod serve;
+pub mod words;
 pub mod worker;
 pub mod zapc;
 
@@ -55,6 +58,8 @@ pub fn run(command: Command) -> Outcome {
         Command::Serve(args) => serve::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Worker => worker::run(),
         Command::Zapc(args) => zapc::run(&args),
     }

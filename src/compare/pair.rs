@@ -187,13 +187,17 @@ fn exact(old: &Figure<'_>, new: &Figure<'_>, mut line: Line) -> Line {
     };
     for figure in [old, new] {
         if figure.iter().any(|(_, other)| all(other) != all(figure[0].1)) {
+            line.basis = Basis::None;
             line.reason = Some("an exact figure that differs between the runs of one side".to_owned());
             return line;
         }
     }
     let (left, right) = (all(old[0].1), all(new[0].1));
     let differing = left.into_iter().zip(right).zip(["", "largest over the corpus ", "least over the corpus "]);
-    let Some(((left, right), which)) = differing.into_iter().find(|((left, right), _)| left != right) else {
+    // What only one of them records is no difference.
+    let differ =
+        |pair: &((Option<f64>, Option<f64>), &str)| pair.0.0.zip(pair.0.1).is_some_and(|(old, new)| old != new);
+    let Some(((left, right), which)) = differing.into_iter().find(differ) else {
         line.ratio = ratio(line.old, line.new);
         line.outcome = Outcome::Equal;
         return line;

@@ -103,8 +103,7 @@ pub struct Line {
     /// What the statistics say, where there is more than one figure a side.
     #[serde(flatten)]
     pub test: Option<Test>,
-    /// The ratio within each link layout, where the session had several.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The ratio within each link layout, where the session had several; else none.
     pub layouts: Vec<LayoutRatio>,
     /// On what it can be compared.
     pub basis: Basis,
@@ -253,6 +252,7 @@ impl Line {
             (Some(ratio), _, _) => ratio.ln(),
             // From nothing to something, or the reverse: a ratio has no words for it.
             (None, Some(old), Some(new)) if new > old => f64::INFINITY,
+            (None, Some(old), Some(new)) if new < old => f64::NEG_INFINITY,
             _ => 0.0,
         };
         if self.better == Better::Lower { change } else { -change }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::error::Category;
 
 use super::check::check;
@@ -30,9 +31,14 @@ pub fn run(path: &Path) -> Result<RunFile, ResultError> {
 /// As [`run`].
 pub fn parse(text: &str, path: &Path) -> Result<RunFile, ResultError> {
     let path = || path.to_owned();
-    let head: Head = match serde_json::from_str(text) {
+    let head = if text.trim_start().starts_with('{') {
+        serde_json::from_str(text)
+    } else {
+        serde_json::from_str(text).map(|IgnoredAny| Head { schema: None })
+    };
+    let head: Head = match head {
         Ok(head) => head,
-        // JSON, but no object, or one with two schemas: whoever wrote it, we did not.
+        // JSON, but with two schemas: whoever wrote it, we did not.
         Err(error) if error.is_data() => return Err(ResultError::OtherTool { path: path(), schema: None }),
         Err(error) => return Err(syntax(text, &error, path())),
     };

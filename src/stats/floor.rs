@@ -81,44 +81,59 @@ impl Hands {
     }
 }
 
-/// All differences between two of some numbers, each with its place among them in ascending order. The median difference
-/// between two sides is then found by marking places, without looking at a number: it is what
+/// All differences between two of some numbers, in ascending order. Which of them lie between two sides is told by sets of
+/// places in that order, so that their median is found without looking at a number: it is what
 /// [`hodges_lehmann_shift`](super::location::hodges_lehmann_shift) finds, many times as fast.
 struct Differences {
-    count: usize,
     ascending: Vec<f64>,
-    /// The place of the difference between the `i`-th and the `j`-th number, at `i * count + j`.
-    places: Vec<usize>,
+    /// Words of a set.
+    words: usize,
+    /// For each number, the places of the differences that it is the first of.
+    from: Vec<u64>,
+    /// For each number, the places of the differences that it is the second of.
+    to: Vec<u64>,
 }
 
 impl Differences {
     fn between(numbers: &[f64]) -> Self {
         let count = numbers.len();
-        let difference = |pair: usize| numbers[pair / count] - numbers[pair % count];
-        let mut order: Vec<usize> = (0..count * count).collect();
-        order.sort_unstable_by(|left, right| difference(*left).total_cmp(&difference(*right)));
-        let mut places = vec![0; order.len()];
-        for (place, pair) in order.iter().enumerate() {
-            places[*pair] = place;
+        let mut order: Vec<(f64, usize, usize)> = (0..count * count)
+            .map(|pair| (numbers[pair / count] - numbers[pair % count], pair / count, pair % count))
+            .collect();
+        order.sort_unstable_by(|left, right| left.0.total_cmp(&right.0));
+        let words = order.len().div_ceil(64);
+        let (mut from, mut to) = (vec![0; count * words], vec![0; count * words]);
+        for (place, (_, first, second)) in order.iter().enumerate() {
+            from[first * words + place / 64] |= 1 << (place % 64);
+            to[second * words + place / 64] |= 1 << (place % 64);
         }
-        Self { count, ascending: order.into_iter().map(difference).collect(), places }
+        Self { ascending: order.into_iter().map(|(difference, _, _)| difference).collect(), words, from, to }
     }
 
     /// The median difference between the first `first` numbers of `hand` and the others.
     fn median(&self, hand: &[usize], first: usize) -> Option<f64> {
         let (left, right) = hand.split_at(first);
-        let mut marks = vec![0_u64; self.places.len().div_ceil(64)];
-        for row in left.iter().map(|number| &self.places[number * self.count..][..self.count]) {
-            for place in right.iter().map(|number| row[*number]) {
-                marks[place / 64] |= 1 << (place % 64);
-            }
+        let mut marks = self.union(&self.from, left);
+        for (mark, to) in marks.iter_mut().zip(self.union(&self.to, right)) {
+            *mark &= to;
         }
         let marked = left.len() * right.len();
-        let upper = self.ascending[nth_mark(&marks, marked / 2)?];
+        let lower = nth_mark(&marks, marked.checked_sub(1)? / 2)?;
         if !marked.is_multiple_of(2) {
-            return Some(upper);
+            return Some(self.ascending[lower]);
         }
-        Some(f64::midpoint(self.ascending[nth_mark(&marks, marked / 2 - 1)?], upper))
+        let upper = next_mark(&marks, lower)?;
+        Some(f64::midpoint(self.ascending[lower], self.ascending[upper]))
+    }
+
+    fn union(&self, sets: &[u64], numbers: &[usize]) -> Vec<u64> {
+        let mut union = vec![0; self.words];
+        for number in numbers {
+            for (word, other) in union.iter_mut().zip(&sets[number * self.words..]) {
+                *word |= other;
+            }
+        }
+        union
     }
 }
 
@@ -133,6 +148,17 @@ fn nth_mark(marks: &[u64], mut before: usize) -> Option<usize> {
         before -= here;
     }
     None
+}
+
+/// The place of the first mark behind `place`.
+fn next_mark(marks: &[u64], place: usize) -> Option<usize> {
+    let at = (place + 1) / 64;
+    let rest = marks.get(at)? & (u64::MAX << ((place + 1) % 64));
+    let words = std::iter::once(rest).chain(marks[at + 1..].iter().copied()).enumerate();
+    words
+        .filter(|(_, word)| *word != 0)
+        .map(|(skipped, word)| 64 * (at + skipped) + word.trailing_zeros() as usize)
+        .next()
 }
 
 /// The floor of a row beside its reference, from the log ratio of each process.

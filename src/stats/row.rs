@@ -85,35 +85,44 @@ impl Numbers {
     }
 }
 
-/// What a row's numbers say by themselves.
+/// What a row's numbers say by themselves, but for the floor, which costs the most.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     pub(super) p: f64,
     pub(super) effect: f64,
-    pub(super) floor: f64,
     pub(super) interval_90: Interval,
     pub(super) interval_95: Interval,
 }
 
-/// The facts of every row, in their order; worked out on as many cores as there are.
-pub(super) fn facts(rule: &Rule, family: &[Numbers]) -> Vec<Facts> {
-    let of_some = |rows: &[Numbers]| -> Vec<Facts> {
+/// The facts of every row, in their order.
+pub(super) fn facts(family: &[Numbers]) -> Vec<Facts> {
+    on_all_cores(family, |rows| {
+        let facts = |numbers: &Numbers| Facts {
+            p: numbers.p(),
+            effect: numbers.effect(),
+            interval_90: numbers.interval(0.90),
+            interval_95: numbers.interval(0.95),
+        };
+        rows.iter().map(facts).collect()
+    })
+}
+
+/// The floors of the rows that are `wanted`, in the order of all.
+pub(super) fn floors(rule: &Rule, family: &[Numbers], wanted: impl Fn(usize) -> bool) -> Vec<Option<f64>> {
+    let wanted: Vec<(&Numbers, bool)> = family.iter().enumerate().map(|(at, row)| (row, wanted(at))).collect();
+    on_all_cores(&wanted, |rows| {
         let mut hands = HashMap::new();
-        rows.iter()
-            .map(|numbers| Facts {
-                p: numbers.p(),
-                effect: numbers.effect(),
-                floor: numbers.floor(rule, &mut hands),
-                interval_90: numbers.interval(0.90),
-                interval_95: numbers.interval(0.95),
-            })
-            .collect()
-    };
+        rows.iter().map(|(numbers, wanted)| wanted.then(|| numbers.floor(rule, &mut hands))).collect()
+    })
+}
+
+/// What `of_some` makes of `rows`, a part of them on each core.
+fn on_all_cores<R: Sync, T: Send>(rows: &[R], of_some: impl Fn(&[R]) -> Vec<T> + Sync) -> Vec<T> {
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let rows = family.len().div_ceil(cores).max(ROWS_A_THREAD);
+    let part = rows.len().div_ceil(cores).max(ROWS_A_THREAD);
     thread::scope(|scope| {
         let of_some = &of_some;
-        let threads: Vec<_> = family.chunks(rows).map(|rows| (rows, scope.spawn(move || of_some(rows)))).collect();
+        let threads: Vec<_> = rows.chunks(part).map(|rows| (rows, scope.spawn(move || of_some(rows)))).collect();
         // A thread that has ended badly has a bug to show: it shows it again here.
         threads.into_iter().flat_map(|(rows, thread)| thread.join().unwrap_or_else(|_| of_some(rows))).collect()
     })

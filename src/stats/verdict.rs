@@ -24,7 +24,7 @@ use super::floor::Resplits;
 use super::location::index_to_f64;
 use super::numbers::{StatsError, medians, ratios};
 use super::rank::Interval;
-use super::row::{Facts, Numbers, facts};
+use super::row::{Facts, Numbers, facts, floors};
 
 /// The rule's constants. [`Rule::default`] is the published rule; others are for the simulations.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,7 +136,8 @@ pub struct Comparison {
 /// # Errors
 /// Where shapes differ, a time is not positive and finite, or nothing is left.
 pub fn paired(rule: &Rule, rows: &[Paired<'_>], dropped: &[Vec<bool>]) -> Result<Vec<Comparison>, StatsError> {
-    with_and_without(is_any(dropped), |drops| {
+    let any_dropped = is_any(dropped);
+    with_and_without(any_dropped, |drops| {
         let mask = if drops { dropped } else { &[] };
         let numbers = rows.iter().enumerate().map(|(at, pair)| {
             Ok(Numbers {
@@ -145,7 +146,7 @@ pub fn paired(rule: &Rule, rows: &[Paired<'_>], dropped: &[Vec<bool>]) -> Result
                 ratios: Some(ratios(at, pair.row, pair.reference, mask)?),
             })
         });
-        Ok(judge(rule, &numbers.collect::<Result<Vec<_>, _>>()?))
+        Ok(judge(rule, &numbers.collect::<Result<Vec<_>, _>>()?, drops))
     })
 }
 
@@ -164,22 +165,27 @@ pub fn unpaired(rule: &Rule, rows: &[Unpaired<'_>]) -> Result<Vec<Comparison>, S
                 ratios: None,
             })
         });
-        Ok(judge(rule, &numbers.collect::<Result<Vec<_>, _>>()?))
+        Ok(judge(rule, &numbers.collect::<Result<Vec<_>, _>>()?, drops))
     })
 }
 
-/// The rule itself, on a whole family.
-fn judge(rule: &Rule, family: &[Numbers]) -> Vec<Comparison> {
-    let facts = facts(rule, family);
+/// The rule itself, on a whole family. With `all_floors` every row gets its floor; else those alone whose verdict hangs on
+/// it, and the others NaN.
+fn judge(rule: &Rule, family: &[Numbers], all_floors: bool) -> Vec<Comparison> {
+    let facts = facts(family);
     let adjusted = benjamini_hochberg(&facts.iter().map(|facts| facts.p).collect::<Vec<_>>());
     let rejected = adjusted.iter().filter(|p| **p < rule.alpha).count();
     let level = rule.alpha * index_to_f64((rejected + 1).min(family.len())) / index_to_f64(family.len().max(1));
-    let rows = family.iter().zip(facts).zip(adjusted);
-    rows.map(|((numbers, facts), p_adjusted)| {
-        let Facts { p, effect, floor, interval_90, interval_95 } = facts;
-        let verdict = if p_adjusted < rule.alpha && effect.abs() > floor {
+    let is_same = |interval: Interval| interval.is_achieved() && -rule.same < interval.low && interval.high < rule.same;
+    let hangs = |at: usize| all_floors || adjusted[at] < rule.alpha || !is_same(facts[at].interval_90);
+    let floors = floors(rule, family, hangs);
+    let rows = family.iter().zip(&facts).zip(&adjusted).zip(floors);
+    rows.map(|(((numbers, facts), p_adjusted), floor)| {
+        let Facts { p, effect, interval_90, interval_95 } = *facts;
+        let floor = floor.unwrap_or(f64::NAN);
+        let verdict = if *p_adjusted < rule.alpha && effect.abs() > floor {
             if effect < 0.0 { Verdict::Faster } else { Verdict::Slower }
-        } else if interval_90.is_achieved() && -rule.same < interval_90.low && interval_90.high < rule.same {
+        } else if is_same(interval_90) {
             Verdict::SameWithin3
         } else {
             Verdict::Unresolved { would_see: numbers.would_see(level, floor).map(f64::exp_m1) }
@@ -189,7 +195,7 @@ fn judge(rule: &Rule, family: &[Numbers]) -> Vec<Comparison> {
             interval_90: as_ratio(interval_90),
             interval_95: as_ratio(interval_95),
             p,
-            p_adjusted,
+            p_adjusted: *p_adjusted,
             floor: floor.exp(),
             processes: numbers.row.len().min(numbers.reference.len()),
             verdict,

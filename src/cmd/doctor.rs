@@ -1,14 +1,13 @@
-//! `votebench doctor`: is this machine fit, and what to change. Owns the flags and the table; the judgement is
+//! `votebench doctor`: is this machine fit, and what to change. Owns the flags and the words; the judgement is
 //! [`doctor`](crate::measure::doctor)'s. An unfit machine is said, and is no error.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::Context;
 
 use super::{BadInput, Outcome, print};
 use crate::measure::doctor::{self, Check, Grade};
-use crate::report::table::{Group, Table};
-use crate::report::terminal;
 
 /// Say whether this machine is fit to measure on, and what would mend it.
 #[derive(Debug, Clone, clap::Args)]
@@ -34,25 +33,23 @@ pub fn run(args: &Args) -> Outcome {
     if args.json {
         return print(&serde_json::to_string_pretty(&checks).context("the checks cannot be written as JSON")?);
     }
-    print(&table(&checks))
+    print(&text(&checks))
 }
 
-fn table(checks: &[Check]) -> String {
-    let row = |check: &Check| {
-        let mend = check.mend.unwrap_or_default().to_owned();
-        vec![check.name.to_owned(), check.grade.name().to_owned(), check.found.clone(), mend]
-    };
+/// One line a check, and below it what mends it.
+fn text(checks: &[Check]) -> String {
+    let mut text = String::new();
+    for Check { name, grade, found, mend } in checks {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{:<5} {name:<24}{found}", grade.name());
+        if let Some(mend) = mend {
+            let _ = writeln!(text, "{:<30}-> {mend}", "");
+        }
+    }
     let count = |grade| checks.iter().filter(|check| check.grade == grade).count();
-    let sentence = match (count(Grade::Bad), count(Grade::Warn)) {
+    text + &match (count(Grade::Bad), count(Grade::Warn)) {
         (0, 0) => "Fit.".to_owned(),
         (0, warnings) => format!("Fit, with {warnings} warnings."),
         (bad, warnings) => format!("Not fit: {bad} bad, {warnings} warnings."),
-    };
-    let table = Table {
-        title: "Is this machine fit?".to_owned(),
-        head: vec!["what", "grade", "found", "what mends it"],
-        groups: vec![Group { title: "", rows: checks.iter().map(row).collect() }],
-        notes: vec![sentence],
-    };
-    terminal::grid(&table)
+    }
 }

@@ -4,7 +4,9 @@
 #
 #   scripts/compare.sh COMMIT_A COMMIT_B [COMPARE'S OPTIONS]
 #   PROCESSES=30   processes a side, at least 8        CODECS=protobuf,capnp   only these, and zap
+#   ROUNDS=15      rounds in each process
 #   OUT=DIR        keep the session there; a folder of the system's for temporary files unless told otherwise
+#   WORK=DIR       keep the builds there, and take those that are there already
 #   FORCE=1        measure on an unfit machine, too: rates are then indicative
 #
 # Works on commits whose `votebench serialize` can take turns (--session). Needs git, cargo, cc, nm; counts instructions,
@@ -22,7 +24,10 @@ shift 2
 processes=${PROCESSES:-30}
 [ "$processes" -ge 8 ] || { echo "compare.sh: PROCESSES: at least 8 are wanted, two for each layout" >&2; exit 2; }
 layouts=(0 16 32 48)
-work=$(mktemp -d)
+rounds=${ROUNDS:-15}
+work=${WORK:-$(mktemp -d)}
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
 out=${OUT:-$(mktemp -d)}
 mkdir -p "$out/old" "$out/new"
 out=$(cd "$out" && pwd)
@@ -36,7 +41,8 @@ cleanup() {
     for fd in "${go[@]:-}"; do [ -z "$fd" ] || eval "exec $fd>&-"; done
     for pid in "${pids[@]:-}"; do [ -z "$pid" ] || kill "$pid" 2> /dev/null || true; done
     for side in old new; do git worktree remove --force "$work/$side" 2> /dev/null || true; done
-    rm -rf "$work"
+    [ -n "${WORK:-}" ] || rm -rf "$work"
+    rm -f "$work"/*.go "$work"/*.said
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
@@ -69,6 +75,10 @@ check_shift() {
 build() {
     local side=$1 commit=$2 layout cargo
     git worktree add --quiet --detach "$work/$side" "$commit"
+    if [ "$(cat "$work/bin/$side.commit" 2> /dev/null)" = "$commit" ]; then
+        say "$side is built already"
+        return
+    fi
     export CARGO_TARGET_DIR=$work/target-$side
     cargo=(--quiet --release --locked --no-default-features --manifest-path "$work/$side/Cargo.toml")
     (cd "$work/$side" && cargo build "${cargo[@]}" --bin votebench-count)
@@ -84,12 +94,18 @@ build() {
         exit 2
     }
     unset CARGO_TARGET_DIR
+    echo "$commit" > "$work/bin/$side.commit"
 }
 
 say "building ${old:0:12} and ${new:0:12}, each in ${#layouts[@]} layouts"
 build old "$old"
+if [ "$old" = "$new" ] && [ ! -e "$work/bin/new.commit" ]; then
+    # The same under two names: what nothing at all looks like.
+    for layout in "${layouts[@]}"; do cp -r "$work/bin/old-$layout" "$work/bin/new-$layout"; done
+    echo "$new" > "$work/bin/new.commit"
+fi
 build new "$new"
-cargo build --quiet --release --locked --no-default-features
+cargo build --quiet --release --locked --no-default-features --bin votebench
 
 # Drivers, one a side and layout, each with a pipe for the turns that it is granted and one for those that it asks for. The
 # pipes are opened when all drivers run: none must hold another's open.
@@ -104,7 +120,7 @@ for at in "${!layouts[@]}"; do
         [ -z "${CODECS:-}" ] || more+=(--codec "$CODECS")
         [ -z "${FORCE:-}" ] || more+=(--force)
         "$work/bin/$driver/votebench" serialize --session "$session" --layout "${layouts[$at]}" --results "$out/$side" \
-            --processes $(((processes - at + ${#layouts[@]} - 1) / ${#layouts[@]})) "${more[@]}" \
+            --rounds "$rounds" --processes $(((processes - at + ${#layouts[@]} - 1) / ${#layouts[@]})) "${more[@]}" \
             < "$work/$driver.go" > "$work/$driver.said" 2> "$out/$driver.log" &
         pids+=($!)
     done

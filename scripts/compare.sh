@@ -53,8 +53,8 @@ for layout in "${layouts[@]}"; do
     printf '.section .text.votebench_padding,"axR",@progbits\n' > "$work/pad-$layout.s"
     [ "$layout" -eq 0 ] || printf '.skip %s\n' "$layout" >> "$work/pad-$layout.s"
     cc -c "$work/pad-$layout.s" -o "$work/pad-$layout.o"
-    printf '#!/bin/sh\nexec cc "%s" "$@"\n' "$work/pad-$layout.o" > "$work/link-$layout"
-    chmod +x "$work/link-$layout"
+    printf '#!/bin/sh\nexec cc "%s" "$@"\n' "$work/pad-$layout.o" > "$work/layout-$layout-cc"
+    chmod +x "$work/layout-$layout-cc"
 done
 
 # Names of functions with their addresses, those that occur once.
@@ -84,7 +84,7 @@ build() {
     (cd "$work/$side" && cargo build "${cargo[@]}" --bin votebench-count)
     for layout in "${layouts[@]}"; do
         mkdir -p "$work/bin/$side-$layout"
-        (cd "$work/$side" && cargo rustc "${cargo[@]}" --bin votebench -- -C "linker=$work/link-$layout")
+        (cd "$work/$side" && cargo rustc "${cargo[@]}" --bin votebench -- -C "linker=$work/layout-$layout-cc" -C linker-flavor=gcc)
         cp "$CARGO_TARGET_DIR/release/votebench" "$CARGO_TARGET_DIR/release/votebench-count" "$work/bin/$side-$layout/"
         [ "$layout" -gt 0 ] || functions "$work/bin/$side-0/votebench" > "$work/$side-0.functions"
         check_shift "$side" "$layout"

@@ -9,7 +9,7 @@
 //! | [`pair`] | two figures of the same coordinates, and what the statistics need of them |
 //! | [`judge`] | from pairs to lines: one family, one verdict a line |
 //! | [`trend`] | more than two sides: at which one a figure changed |
-//! | [`sensitivity`] | how often it errs and finds, on noise that a run has recorded |
+//! | [`sensitivity`] | how often it errs and finds, on noise that a session has recorded |
 //! | [`record`] | the shape of what `votebench compare --json` prints |
 //!
 //! A **side** is what stands left or right of a comparison: a run, or several that belong together, such as the times and the
@@ -25,7 +25,7 @@ pub mod side;
 pub mod trend;
 
 use basis::Terms;
-use record::{Report, SCHEMA, Summary};
+use record::{Line, Report, SCHEMA, Summary};
 use side::Side;
 
 /// Compares two sides or more, the oldest first. With more than two, the lines set the last against the first, and the
@@ -45,7 +45,15 @@ pub fn compare(sides: &[Side], terms: Terms) -> Report {
         [old, new] => report.lines = judge::two(old, new, terms),
         many => (report.lines, report.trends) = trend::follow(many, terms),
     }
-    report.lines.sort_by(|left, right| left.badness().total_cmp(&right.badness()).reverse());
+    worst_first(&mut report.lines);
     report.summary = Summary::of(&report.lines);
     report
+}
+
+/// Sorts by what is worst; what is equally bad stays in the order of the files. Lines are large, so their places are sorted.
+fn worst_first(lines: &mut Vec<Line>) {
+    let mut order: Vec<(f64, usize)> = lines.iter().enumerate().map(|(at, line)| (line.badness(), at)).collect();
+    order.sort_by(|left, right| right.0.total_cmp(&left.0));
+    let mut taken: Vec<Option<Line>> = std::mem::take(lines).into_iter().map(Some).collect();
+    lines.extend(order.into_iter().filter_map(|(_, at)| taken[at].take()));
 }

@@ -31,31 +31,42 @@ pub fn run(path: &Path) -> Result<RunFile, ResultError> {
 /// As [`run`].
 pub fn parse(text: &str, path: &Path) -> Result<RunFile, ResultError> {
     let path = || path.to_owned();
+    let run: RunFile = serde_json::from_str(text).map_err(|error| why(text, &error, path()))?;
+    if run.schema != SCHEMA {
+        return Err(other(Some(run.schema), path()));
+    }
+    check(&run).map_err(|defect| ResultError::Defect { path: path(), defect })?;
+    Ok(run)
+}
+
+/// Why a text is no results file: not JSON at all, of another program, of another version, or of another shape.
+fn why(text: &str, error: &serde_json::Error, path: PathBuf) -> ResultError {
+    // A list would be taken for a structure without names.
     let head = if text.trim_start().starts_with('{') {
         serde_json::from_str(text)
     } else {
         serde_json::from_str(text).map(|IgnoredAny| Head { schema: None })
     };
-    let head: Head = match head {
-        Ok(head) => head,
+    match head {
+        Ok(Head { schema }) => match schema.and_then(|schema| schema.as_str().map(str::to_owned)) {
+            Some(schema) if schema == SCHEMA => ResultError::Shape { path, reason: error.to_string() },
+            schema => other(schema, path),
+        },
         // JSON, but with two schemas: whoever wrote it, we did not.
-        Err(error) if error.is_data() => return Err(ResultError::OtherTool { path: path(), schema: None }),
-        Err(error) => return Err(syntax(text, &error, path())),
-    };
-    match head.schema.and_then(|schema| schema.as_str().map(str::to_owned)) {
-        Some(schema) if schema == SCHEMA => {}
-        Some(schema) if schema.starts_with(FAMILY) => return Err(ResultError::OtherVersion { path: path(), schema }),
-        schema => return Err(ResultError::OtherTool { path: path(), schema }),
+        Err(error) if error.is_data() => ResultError::OtherTool { path, schema: None },
+        Err(error) => syntax(text, &error, path),
     }
-    // From the text once more: only so does the sentence have a line and a column.
-    let run: RunFile =
-        serde_json::from_str(text).map_err(|error| ResultError::Shape { path: path(), reason: error.to_string() })?;
-    check(&run).map_err(|defect| ResultError::Defect { path: path(), defect })?;
-    Ok(run)
 }
 
-/// What is looked at first. The rest is skipped, but its syntax is checked on the way; a tree of the whole file would take
-/// several times its memory.
+/// Whose file it is, where it is not of this schema.
+fn other(schema: Option<String>, path: PathBuf) -> ResultError {
+    match schema {
+        Some(schema) if schema.starts_with(FAMILY) => ResultError::OtherVersion { path, schema },
+        schema => ResultError::OtherTool { path, schema },
+    }
+}
+
+/// What tells whose file it is. The rest is skipped, but its syntax is checked on the way.
 #[derive(Deserialize)]
 struct Head {
     schema: Option<serde_json::Value>,

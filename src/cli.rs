@@ -35,6 +35,12 @@ pub enum Command {
     Serve(crate::cmd::serve::Args),
     /// Print a run's tables, or write them into README.md.
     Report(crate::cmd::report::Args),
+    /// Compare runs: what got worse, what got better, and what nobody can say.
+    Compare(crate::cmd::compare::Args),
+    /// Write a run in a format that another program reads.
+    Export(crate::cmd::export::Args),
+    /// Say whether this machine is fit to measure on, and what would mend it.
+    Doctor(crate::cmd::doctor::Args),
     /// One fresh process of a run: started by a driver, with a plan on stdin.
     #[command(hide = true)]
     Worker,

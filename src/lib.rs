@@ -11,6 +11,7 @@
 //! | [`measure`] | clocks, counters, conditions, rounds; one driver a file |
 //! | [`stats`] | the statistics: pure functions |
 //! | [`result`] | the versioned records of a run, their store, the machine's fingerprint |
+//! | [`compare`](mod@compare) | what has changed from one run to another: matching and verdicts |
 //! | [`report`] | tables for terminal and README: pure functions of a result |
 //! | [`cli`], [`cmd`] | the command line: types, and one subcommand a file |
 //!
@@ -22,6 +23,7 @@ extern crate self as votebench;
 pub mod cli;
 pub mod cmd;
 pub mod codec;
+pub mod compare;
 pub mod measure;
 #[cfg(feature = "net")]
 pub mod protocol;

@@ -5,8 +5,10 @@
 //! | [`location`] | median, quantile, Hodges-Lehmann estimates |
 //! | [`numbers`] | from times by process and round to one number a process |
 //! | [`rank`] | Mann-Whitney and Wilcoxon: null distributions, p values, distribution-free intervals |
+//! | `row` | one row of a family by itself: its P numbers and what they say |
 //! | [`adjust`] | Benjamini-Hochberg |
 //! | [`floor`] | the A/A floor: how far the same thing under two labels differs from itself |
+//! | [`estimate`](mod@estimate) | one row by itself: its value and intervals |
 //! | [`verdict`] | the rule that turns the numbers of a family of rows into verdicts |
 //! | [`blocks`] | percentiles and drift of samples that depend on one another |
 //! | [`simulation`] | synthetic noise, and how often the rule errs and finds under it |
@@ -15,14 +17,17 @@
 
 pub mod adjust;
 pub mod blocks;
+pub mod estimate;
 pub mod floor;
 pub mod location;
 pub mod numbers;
 pub mod rank;
+mod row;
 pub mod simulation;
 pub mod verdict;
 
+pub use estimate::{Estimate, estimate};
 pub use floor::Resplits;
 pub use numbers::StatsError;
 pub use rank::Interval;
-pub use verdict::{Comparison, Estimate, Paired, Rule, Unpaired, Verdict, estimate, paired, unpaired};
+pub use verdict::{Comparison, Paired, Rule, Unpaired, Verdict, paired, unpaired};

@@ -1,7 +1,10 @@
 //! One subcommand a file, each `run(args)`. Owns the dispatch and the exit status; `anyhow` is at home here and in `main`.
 
+pub mod compare;
 pub mod decode;
+pub mod doctor;
 pub mod encode;
+pub mod export;
 pub mod inspect;
 #[cfg(feature = "net")]
 pub mod latency;
@@ -15,6 +18,7 @@ pub mod serialize;
 pub mod serve;
 #[cfg(feature = "net")]
 pub mod sustained;
+pub mod words;
 pub mod worker;
 pub mod zapc;
 
@@ -59,6 +63,9 @@ pub fn run(command: Command) -> Outcome {
         #[cfg(feature = "net")]
         Command::Sustained(args) => sustained::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Worker => worker::run(),
         Command::Zapc(args) => zapc::run(&args),
     }

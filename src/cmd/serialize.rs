@@ -12,6 +12,7 @@ use crate::measure::pinning;
 use crate::measure::processes::Programs;
 use crate::measure::progress::tell;
 use crate::measure::serialization::{self, Options};
+use crate::measure::turns::Part;
 use crate::report;
 use crate::result::store;
 
@@ -49,6 +50,15 @@ pub struct Args {
     /// Core to pin the workers to [default: the last one].
     #[arg(long, value_name = "CORE")]
     pub core: Option<usize>,
+
+    /// Take turns with the other runs of a session of this name: for each, print `turn` and wait for a line on stdin
+    /// (scripts/compare.sh grants them).
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+
+    /// By how many bytes all code of this build is shifted; recorded with the session.
+    #[arg(long, value_name = "BYTES", default_value_t = 0, requires = "session")]
+    pub layout: u64,
 
     /// End the run early, as Ctrl-C does, once this file exists.
     #[arg(long, value_name = "FILE")]
@@ -92,6 +102,7 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
         force: args.force,
         seed: args.seed,
         core: args.core,
+        part: args.session.clone().map(|session| Part { session, layout_bytes: args.layout }),
     };
     let stop = stop_on(args.stop_file.as_deref())?;
     // Before anything is measured: a folder that cannot be written would cost the whole run.

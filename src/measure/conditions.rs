@@ -155,7 +155,8 @@ pub struct Findings {
     pub dropped: Vec<[usize; 2]>,
 }
 
-fn summary(gaps: &Histogram<u64>) -> Hiccups {
+/// The percentiles of gaps that are recorded.
+pub(super) fn summary(gaps: &Histogram<u64>) -> Hiccups {
     Hiccups {
         p50: gaps.value_at_quantile(0.5),
         p99: gaps.value_at_quantile(0.99),

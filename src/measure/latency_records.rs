@@ -51,6 +51,7 @@ pub fn settings(options: &Options, cores: Option<(usize, usize)>) -> BTreeMap<St
         ("own_server".to_owned(), options.connect.is_none().into()),
         ("corpus_votes".to_owned(), corpus::SIZE.into()),
         ("corpus_seed".to_owned(), corpus::SEED.into()),
+        ("workload_hash".to_owned(), corpus::hash(corpus::SIZE, corpus::SEED).into()),
         ("max_message_bytes".to_owned(), options.max_message_bytes.into()),
     ])
 }

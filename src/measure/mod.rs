@@ -7,12 +7,14 @@
 //! | [`job`] | what a fresh process is started for, and how it talks with its driver |
 //! | [`worker`] | one fresh process of the serialization suite: its plan, its rounds, its counts |
 //! | [`shuffle`] | an order at random |
+//! | [`turns`] | taking turns with other runs of one session |
 //! | [`session`] | one session of fresh processes, and every figure that came back |
 //! | [`processes`] | starting fresh processes and hearing them out |
 //! | [`progress`] | bars and lines on stderr |
 //! | [`machine_load`] | CPU time of foreign processes, steal, load average |
 //! | [`hiccup`] | the meter of the machine's own stalls |
 //! | [`conditions`] | the fit gate, and the conditions around a run |
+//! | [`doctor`] | is this machine fit, and what would mend it |
 //! | [`instructions`] | instructions per operation, from what callgrind counted |
 //! | [`records`] | from a session's figures to the records of a results file |
 //! | [`serialization`] | the driver of the serialization suite |
@@ -36,6 +38,7 @@ pub mod allocations;
 #[cfg(feature = "net")]
 pub mod client;
 pub mod conditions;
+pub mod doctor;
 pub mod hiccup;
 pub mod instructions;
 pub mod job;
@@ -69,5 +72,6 @@ pub mod sustained;
 pub mod system_calls;
 #[cfg(feature = "net")]
 pub mod tail;
+pub mod turns;
 pub mod worker;
 pub mod workload;

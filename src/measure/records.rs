@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::serialization::{LARGE, REFERENCE};
 use super::session::{COUNT_WINDOW, Design, Session};
+use super::turns::Part;
 use super::worker::Candidate;
 use crate::codec::{self, Codec, Info, Model, Pace};
 use crate::result::conditions::Conditions;
@@ -17,17 +18,24 @@ use crate::vote::{Vote, corpus};
 /// The suite's name in results.
 pub const SUITE: &str = "serialization";
 
-/// The settings of a run, as recorded.
+/// The settings of a run, as recorded; of one that took turns, also with whom, how its code lies, and when.
 #[must_use]
-pub fn settings(design: &Design) -> BTreeMap<String, Value> {
-    BTreeMap::from([
+pub fn settings(design: &Design, session: &Session, part: Option<&Part>) -> BTreeMap<String, Value> {
+    let mut settings = BTreeMap::from([
         ("processes".to_owned(), design.processes.into()),
         ("rounds".to_owned(), design.rounds.into()),
         ("slice_ns".to_owned(), design.slice_ns.into()),
         ("corpus_votes".to_owned(), corpus::SIZE.into()),
         ("corpus_seed".to_owned(), corpus::SEED.into()),
+        ("workload_hash".to_owned(), corpus::hash(corpus::SIZE, corpus::SEED).into()),
         ("count_window".to_owned(), COUNT_WINDOW.into()),
-    ])
+    ]);
+    if let Some(part) = part {
+        settings.insert("session".to_owned(), part.session.clone().into());
+        settings.insert("layout_bytes".to_owned(), part.layout_bytes.into());
+        settings.insert("turns_ms".to_owned(), session.began_ms.clone().into());
+    }
+    settings
 }
 
 /// Every measurement of the suite. `refused` is the reason for which no rate was taken, where there is one.
@@ -121,6 +129,11 @@ impl Rates<'_> {
         let verdicts = self.verdicts(&times);
         let rates = self.design.candidates.iter().zip(times).enumerate().map(|(index, (candidate, times))| {
             let mut measurement = self.begin(candidate).metric("time", "ns/op", Kind::Rate, Better::Lower);
+            if let Some(info) =
+                self.infos.iter().find(|info| info.name == candidate.protocol && !info.crates.is_empty())
+            {
+                measurement = measurement.setting("crates", info.crates.join(","));
+            }
             if candidate.row.as_str() == Pace::Stream.name() || candidate.row.as_str() == Pace::Chained.name() {
                 measurement = measurement.row(&candidate.row);
             }

@@ -12,6 +12,7 @@ use super::processes::{Programs, Stop};
 use super::progress::{Progress, tell};
 use super::records;
 use super::session::{Design, Session};
+use super::turns::{self, Part};
 use super::worker::{Candidate, SIGNATURE};
 use super::workload::SignatureWorkload;
 use crate::codec::{self, Codec, Model, Pace};
@@ -43,6 +44,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// Core for the workers; the last allowed one where there is none.
     pub core: Option<usize>,
+    /// The part that this run takes in a session, where it takes turns with others.
+    pub part: Option<Part>,
 }
 
 /// What came of it.
@@ -60,22 +63,24 @@ pub fn run(options: &Options, programs: &Programs, stop: &Stop, id: &str) -> Out
     let started = now();
     let codecs: Vec<_> = codec::all().into_iter().filter(|codec| is_wanted(codec.as_ref(), options)).collect();
     let design = design(options, &codecs);
-    let mut session = Session::default();
+    let mut session = Session { stopped: design.takes_turns && !turns::ask_here(), ..Session::default() };
     let watch = Watch::begin();
-    session.count(&design, programs, stop);
-    let (waited, unfit) = if stop.is_set() {
+    if !session.stopped {
+        session.count(&design, programs, stop);
+    }
+    let (waited, unfit) = if stop.is_set() || session.stopped {
         (Duration::ZERO, None)
     } else {
         wait_until_fit(options.force, stop, &mut |sentence| tell(&sentence))
     };
     let refused = unfit.clone().filter(|_| !options.force);
-    if refused.is_none() && !stop.is_set() {
+    if refused.is_none() && !stop.is_set() && !session.stopped {
         let steps = (design.processes * design.rounds) as u64;
         let mut progress = Progress::new("rounds", steps);
         progress.say(&plan_in_words(&design));
         session.time(&design, programs, stop, &mut progress);
     }
-    session.stopped |= stop.is_set();
+    session.stopped |= stop.is_set() || (design.takes_turns && !session.stopped && !turns::ask_here());
     let conditions = watch.end(Findings {
         reasons: unfit.into_iter().collect(),
         forced: options.force,
@@ -99,7 +104,7 @@ pub fn run(options: &Options, programs: &Programs, stop: &Stop, id: &str) -> Out
         machine: Machine::here(),
         measurements: records::measurements(codecs, &design, &session, &conditions, refused.as_deref()),
         conditions,
-        settings: records::settings(&design),
+        settings: records::settings(&design, &session, options.part.as_ref()),
     };
     Outcome { run, failed }
 }
@@ -134,6 +139,7 @@ fn design(options: &Options, codecs: &[Box<dyn Codec>]) -> Design {
         slice_ns: options.slice_ns,
         // Below 2^53, which every JSON reader keeps exactly.
         seed: options.seed.unwrap_or_else(|| u64::try_from(clock % (1 << 53)).unwrap_or(0)),
+        takes_turns: options.part.is_some(),
         core: options.core.or_else(|| pinning::allowed().ok().and_then(|cores| cores.last().copied())),
     }
 }

@@ -7,6 +7,7 @@ use super::conditions::is_disturbed;
 use super::job::{Job, build};
 use super::processes::{self, Ended, Programs, Stop};
 use super::progress::Progress;
+use super::turns;
 use super::worker::{Candidate, Event, Plan, Task};
 use crate::vote::corpus;
 
@@ -31,6 +32,8 @@ pub struct Design {
     pub seed: u64,
     /// Core that the workers are pinned to.
     pub core: Option<usize>,
+    /// Whether each process waits for its turn.
+    pub takes_turns: bool,
 }
 
 /// One round of one process.
@@ -60,6 +63,8 @@ pub struct Session {
     pub passes: Vec<u64>,
     /// Processes, each with its rounds.
     pub processes: Vec<Vec<Round>>,
+    /// When each process began, in milliseconds since 1970.
+    pub began_ms: Vec<u64>,
     /// Heap traffic, by candidate.
     pub counted: BTreeMap<usize, Counted>,
     /// Candidates that failed, and why.
@@ -124,6 +129,11 @@ impl Session {
             if self.stopped || self.broken.is_some() {
                 return;
             }
+            if design.takes_turns && !turns::ask_here() {
+                self.stopped = true;
+                return;
+            }
+            self.began_ms.push(turns::now_ms());
             let order_seed = design.seed.wrapping_add(process as u64);
             let passes = self.passes.clone();
             let plan = plan(design, Task::Rounds { rounds: design.rounds, order_seed, passes });

@@ -8,8 +8,10 @@
 //! | [`sustained`] | the tables of the sustained suite |
 //! | [`table`] | what a table is, and how it is written in Markdown |
 //! | [`terminal`] | the same tables, aligned, on a terminal |
+//! | [`export`] | a run in the formats of other programs |
 //! | [`readme`] | blocks between markers in a Markdown file |
 
+pub mod export;
 pub mod instructions;
 pub mod latency;
 pub mod readme;

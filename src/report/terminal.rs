@@ -50,7 +50,9 @@ pub fn run(run: &RunFile) -> String {
     parts.join("\n\n")
 }
 
-fn grid(table: &Table) -> String {
+/// A table in columns.
+#[must_use]
+pub fn grid(table: &Table) -> String {
     let mut grid = Grid::new();
     grid.load_style(presets::NOTHING);
     grid.set_header(table.head.iter().enumerate().map(|(column, title)| cell(column, title)));

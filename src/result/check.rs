@@ -20,20 +20,34 @@ pub fn check(run: &RunFile) -> Result<(), Defect> {
     }
     let mut seen = HashSet::with_capacity(run.measurements.len());
     for measurement in &run.measurements {
-        let name = measurement.coordinates();
-        measured(measurement, &name)?;
+        measured(measurement)?;
         if !numbers(measurement).iter().all(|number| number.is_finite()) {
-            return Err(Defect::NotFinite(name));
+            return Err(Defect::NotFinite(measurement.coordinates()));
         }
-        if let Some(twice) = seen.replace(name) {
-            return Err(Defect::Duplicate(twice));
+        if !seen.insert(place(measurement)) {
+            return Err(Defect::Duplicate(measurement.coordinates()));
         }
     }
     Ok(())
 }
 
-fn measured(measurement: &Measurement, name: &str) -> Result<(), Defect> {
-    let name = || name.to_owned();
+/// What no two measurements of a run share.
+fn place(measurement: &Measurement) -> [Option<&str>; 8] {
+    let Measurement { suite, protocol, model, row, wait, side, workload, metric, .. } = measurement;
+    [
+        Some(suite.as_str()),
+        Some(protocol.as_str()),
+        model.as_deref(),
+        row.as_deref(),
+        wait.as_deref(),
+        side.as_deref(),
+        workload.as_deref(),
+        Some(metric.as_str()),
+    ]
+}
+
+fn measured(measurement: &Measurement) -> Result<(), Defect> {
+    let name = || measurement.coordinates();
     match (measurement.status, &measurement.value, &measurement.reason) {
         (Status::Ok, None, _) => Err(Defect::NoValue(name())),
         (Status::Ok, Some(_), _) => Ok(()),

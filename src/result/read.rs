@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::error::Category;
 
 use super::check::check;
@@ -30,18 +31,45 @@ pub fn run(path: &Path) -> Result<RunFile, ResultError> {
 /// As [`run`].
 pub fn parse(text: &str, path: &Path) -> Result<RunFile, ResultError> {
     let path = || path.to_owned();
-    let document: serde_json::Value = serde_json::from_str(text).map_err(|error| syntax(text, &error, path()))?;
-    let schema = document.get("schema").and_then(|schema| String::deserialize(schema).ok());
-    match schema {
-        Some(schema) if schema == SCHEMA => {}
-        Some(schema) if schema.starts_with(FAMILY) => return Err(ResultError::OtherVersion { path: path(), schema }),
-        schema => return Err(ResultError::OtherTool { path: path(), schema }),
+    let run: RunFile = serde_json::from_str(text).map_err(|error| why(text, &error, path()))?;
+    if run.schema != SCHEMA {
+        return Err(other(Some(run.schema), path()));
     }
-    // From the text once more: only so does the sentence have a line and a column.
-    let run: RunFile =
-        serde_json::from_str(text).map_err(|error| ResultError::Shape { path: path(), reason: error.to_string() })?;
     check(&run).map_err(|defect| ResultError::Defect { path: path(), defect })?;
     Ok(run)
+}
+
+/// Why a text is no results file: not JSON at all, of another program, of another version, or of another shape.
+fn why(text: &str, error: &serde_json::Error, path: PathBuf) -> ResultError {
+    // A list would be taken for a structure without names.
+    let head = if text.trim_start().starts_with('{') {
+        serde_json::from_str(text)
+    } else {
+        serde_json::from_str(text).map(|IgnoredAny| Head { schema: None })
+    };
+    match head {
+        Ok(Head { schema }) => match schema.and_then(|schema| schema.as_str().map(str::to_owned)) {
+            Some(schema) if schema == SCHEMA => ResultError::Shape { path, reason: error.to_string() },
+            schema => other(schema, path),
+        },
+        // JSON, but with two schemas: whoever wrote it, we did not.
+        Err(error) if error.is_data() => ResultError::OtherTool { path, schema: None },
+        Err(error) => syntax(text, &error, path),
+    }
+}
+
+/// Whose file it is, where it is not of this schema.
+fn other(schema: Option<String>, path: PathBuf) -> ResultError {
+    match schema {
+        Some(schema) if schema.starts_with(FAMILY) => ResultError::OtherVersion { path, schema },
+        schema => ResultError::OtherTool { path, schema },
+    }
+}
+
+/// What tells whose file it is. The rest is skipped, but its syntax is checked on the way.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<serde_json::Value>,
 }
 
 fn syntax(text: &str, error: &serde_json::Error, path: PathBuf) -> ResultError {

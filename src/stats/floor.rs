@@ -15,7 +15,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::location::{hodges_lehmann, hodges_lehmann_shift, quantile};
+use super::location::{hodges_lehmann, quantile};
 
 /// How hand-outs are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,12 +47,118 @@ pub fn of_row(logs: &[f64], resplits: &Resplits) -> f64 {
     resplits.floor(&abba.into_iter().chain(deals(logs, half, resplits, effect)).collect::<Vec<_>>())
 }
 
-/// The floor of a row of two runs, from the logarithms of either.
+/// The floor of a row of two runs, from the logarithms of either. `hands` are those of [`Hands::deal`] for both runs' sizes;
+/// they depend on nothing else, so that all rows of a family share them.
 #[must_use]
-pub fn of_two_runs(left: &[f64], right: &[f64], resplits: &Resplits) -> f64 {
+pub fn of_two_runs(left: &[f64], right: &[f64], hands: &Hands) -> f64 {
     let pooled: Vec<f64> = from_centre(left).chain(from_centre(right)).collect();
-    let effect = |left: &[f64], right: &[f64]| hodges_lehmann_shift(left, right).map(f64::abs);
-    resplits.floor(&deals(&pooled, left.len(), resplits, effect))
+    let differences = Differences::between(&pooled);
+    let sizes: Vec<f64> =
+        hands.all.iter().filter_map(|hand| differences.median(hand, hands.first)).map(f64::abs).collect();
+    hands.resplits.floor(&sizes)
+}
+
+/// Random hand-outs of so many numbers, the first so many of them to one side.
+#[derive(Debug)]
+pub struct Hands {
+    resplits: Resplits,
+    first: usize,
+    /// Of each, the places of the numbers in the order in which they are dealt.
+    all: Vec<Vec<usize>>,
+}
+
+impl Hands {
+    /// Deals out `count` numbers, `first` of them to the one side.
+    #[must_use]
+    pub fn deal(count: usize, first: usize, resplits: &Resplits) -> Self {
+        let mut shuffled: Vec<usize> = (0..count).collect();
+        let mut random = ChaCha8Rng::seed_from_u64(resplits.seed);
+        let all = (0..resplits.count).map(|_| {
+            shuffle(&mut shuffled, first, &mut random);
+            shuffled.clone()
+        });
+        Self { resplits: *resplits, first, all: all.collect() }
+    }
+}
+
+/// All differences between two of some numbers, in ascending order. Which of them lie between two sides is told by sets of
+/// places in that order, so that their median is found without looking at a number: it is what
+/// [`hodges_lehmann_shift`](super::location::hodges_lehmann_shift) finds, many times as fast.
+struct Differences {
+    ascending: Vec<f64>,
+    /// Words of a set.
+    words: usize,
+    /// For each number, the places of the differences that it is the first of.
+    from: Vec<u64>,
+    /// For each number, the places of the differences that it is the second of.
+    to: Vec<u64>,
+}
+
+impl Differences {
+    fn between(numbers: &[f64]) -> Self {
+        let count = numbers.len();
+        let mut order: Vec<(f64, usize, usize)> = (0..count * count)
+            .map(|pair| (numbers[pair / count] - numbers[pair % count], pair / count, pair % count))
+            .collect();
+        order.sort_unstable_by(|left, right| left.0.total_cmp(&right.0));
+        let words = order.len().div_ceil(64);
+        let (mut from, mut to) = (vec![0; count * words], vec![0; count * words]);
+        for (place, (_, first, second)) in order.iter().enumerate() {
+            from[first * words + place / 64] |= 1 << (place % 64);
+            to[second * words + place / 64] |= 1 << (place % 64);
+        }
+        Self { ascending: order.into_iter().map(|(difference, _, _)| difference).collect(), words, from, to }
+    }
+
+    /// The median difference between the first `first` numbers of `hand` and the others.
+    fn median(&self, hand: &[usize], first: usize) -> Option<f64> {
+        let (left, right) = hand.split_at(first);
+        let mut marks = self.union(&self.from, left);
+        for (mark, to) in marks.iter_mut().zip(self.union(&self.to, right)) {
+            *mark &= to;
+        }
+        let marked = left.len() * right.len();
+        let lower = nth_mark(&marks, marked.checked_sub(1)? / 2)?;
+        if !marked.is_multiple_of(2) {
+            return Some(self.ascending[lower]);
+        }
+        let upper = next_mark(&marks, lower)?;
+        Some(f64::midpoint(self.ascending[lower], self.ascending[upper]))
+    }
+
+    fn union(&self, sets: &[u64], numbers: &[usize]) -> Vec<u64> {
+        let mut union = vec![0; self.words];
+        for number in numbers {
+            for (word, other) in union.iter_mut().zip(&sets[number * self.words..]) {
+                *word |= other;
+            }
+        }
+        union
+    }
+}
+
+/// The place of the mark that has `before` marks before it.
+fn nth_mark(marks: &[u64], mut before: usize) -> Option<usize> {
+    for (at, word) in marks.iter().enumerate() {
+        let here = word.count_ones() as usize;
+        if before < here {
+            let rest = (0..before).fold(*word, |rest, _| rest & (rest - 1));
+            return Some(64 * at + rest.trailing_zeros() as usize);
+        }
+        before -= here;
+    }
+    None
+}
+
+/// The place of the first mark behind `place`.
+fn next_mark(marks: &[u64], place: usize) -> Option<usize> {
+    let at = (place + 1) / 64;
+    let rest = marks.get(at)? & (u64::MAX << ((place + 1) % 64));
+    let words = std::iter::once(rest).chain(marks[at + 1..].iter().copied()).enumerate();
+    words
+        .filter(|(_, word)| *word != 0)
+        .map(|(skipped, word)| 64 * (at + skipped) + word.trailing_zeros() as usize)
+        .next()
 }
 
 /// The floor of a row beside its reference, from the log ratio of each process.
@@ -90,14 +196,19 @@ fn deals(
     let mut random = ChaCha8Rng::seed_from_u64(resplits.seed);
     (0..resplits.count)
         .filter_map(|_| {
-            for at in 0..first {
-                let other = at + below(&mut random, numbers.len() - at);
-                shuffled.swap(at, other);
-            }
+            shuffle(&mut shuffled, first, &mut random);
             let (left, right) = shuffled.split_at(first);
             effect(left, right)
         })
         .collect()
+}
+
+/// Brings `first` things, drawn at random, to the front.
+fn shuffle<T>(things: &mut [T], first: usize, random: &mut ChaCha8Rng) {
+    for at in 0..first {
+        let other = at + below(random, things.len() - at);
+        things.swap(at, other);
+    }
 }
 
 /// A uniform index below `bound`; the remainder's bias of `bound / 2^64` is nothing here.
@@ -129,7 +240,24 @@ mod tests {
     fn of_two_runs_by_hand() {
         // From their centres both runs are -1, 1. Of the six hand-outs of two numbers two give both of one sign:
         // differences of 2, a third of the time; the others 0.
-        assert!((of_two_runs(&[9.0, 11.0], &[1.0, 3.0], &RESPLITS) - 2.0).abs() < 1e-12);
+        assert!((of_two_runs(&[9.0, 11.0], &[1.0, 3.0], &Hands::deal(4, 2, &RESPLITS)) - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn marks_find_the_median_difference_that_the_numbers_have() {
+        for (first, second) in [(1, 1), (2, 3), (4, 4), (15, 15), (7, 30)] {
+            // With ties, and in no order.
+            let numbers: Vec<f64> = (0..first + second).map(|at| f64::from((at * 7919 % 101) as u8 / 3)).collect();
+            let differences = Differences::between(&numbers);
+            let hands = Hands::deal(first + second, first, &RESPLITS);
+            assert_eq!(hands.all.len(), RESPLITS.count);
+            for hand in &hands.all {
+                let side = |places: &[usize]| places.iter().map(|at| numbers[*at]).collect::<Vec<_>>();
+                let (left, right) = (side(&hand[..first]), side(&hand[first..]));
+                let found = differences.median(hand, first);
+                assert_eq!(found, super::super::location::hodges_lehmann_shift(&left, &right), "{hand:?}");
+            }
+        }
     }
 
     #[test]
@@ -142,8 +270,8 @@ mod tests {
     fn stays_at_least_the_least() {
         assert_eq!(of_row(&[2.0; 15], &RESPLITS), 0.01);
         assert_eq!(of_row(&[], &RESPLITS), 0.01);
-        assert_eq!(of_two_runs(&[2.0; 5], &[3.0; 6], &RESPLITS), 0.01);
-        assert_eq!(of_two_runs(&[], &[], &RESPLITS), 0.01);
+        assert_eq!(of_two_runs(&[2.0; 5], &[3.0; 6], &Hands::deal(11, 5, &RESPLITS)), 0.01);
+        assert_eq!(of_two_runs(&[], &[], &Hands::deal(0, 0, &RESPLITS)), 0.01);
         assert_eq!(of_pairs(&[0.7; 15], &RESPLITS), 0.01);
     }
 

@@ -103,8 +103,11 @@ impl Family {
         let sides: Vec<(Times, Times)> = (0..self.rows)
             .map(|row| (machine.row(self, &offsets, 0, 2, 0.0), machine.row(self, &offsets, 1, 2, self.shift(row))))
             .collect();
-        let pairs: Vec<Unpaired<'_>> = sides.iter().map(|(reference, row)| Unpaired { row, reference }).collect();
-        self.tally(&unpaired(rule, &pairs, &[], &[]).unwrap_or_default())
+        let pairs: Vec<Unpaired<'_>> = sides
+            .iter()
+            .map(|(reference, row)| Unpaired { row, reference, row_dropped: &[], reference_dropped: &[] })
+            .collect();
+        self.tally(&unpaired(rule, &pairs).unwrap_or_default())
     }
 
     fn shift(&self, row: usize) -> f64 {

@@ -20,13 +20,11 @@
 //! there is nothing common to cancel, the second test costs 2 points of 43 at a 3 % effect.
 
 use super::adjust::benjamini_hochberg;
-use super::floor::{self, Resplits};
-use super::location::{hodges_lehmann, hodges_lehmann_shift, index_to_f64};
+use super::floor::Resplits;
+use super::location::index_to_f64;
 use super::numbers::{StatsError, medians, ratios};
-use super::rank::{Interval, mann_whitney, one_sample_interval, signed_rank, two_sample_interval};
-
-/// From this many processes on the signed-rank test joins in; below, its smallest p value is too large for a family.
-const MATCHED_FROM: usize = 10;
+use super::rank::Interval;
+use super::row::{Facts, Numbers, facts, floors};
 
 /// The rule's constants. [`Rule::default`] is the published rule; others are for the simulations.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,13 +53,18 @@ pub struct Paired<'a> {
     pub reference: &'a [Vec<f64>],
 }
 
-/// A row and its reference out of two runs: times by process and round.
+/// A row and its reference out of two runs: times by process and round, with the rounds, by process, that the machine
+/// disturbed in either (empty: none).
 #[derive(Clone, Copy, Debug)]
 pub struct Unpaired<'a> {
     /// The row's times.
     pub row: &'a [Vec<f64>],
     /// The reference's times.
     pub reference: &'a [Vec<f64>],
+    /// The row's disturbed rounds.
+    pub row_dropped: &'a [Vec<bool>],
+    /// The reference's disturbed rounds.
+    pub reference_dropped: &'a [Vec<bool>],
 }
 
 /// What is said of a row against its reference.
@@ -127,153 +130,62 @@ pub struct Comparison {
     pub undropped: Option<Verdict>,
 }
 
-/// One row by itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// The Hodges-Lehmann estimate over the processes, taken of the logarithms.
-    pub value: f64,
-    /// Its distribution-free 90 % interval.
-    pub interval_90: Interval,
-    /// Its distribution-free 95 % interval.
-    pub interval_95: Interval,
-    /// The A/A floor of the row by itself, as a ratio above 1.
-    pub floor: f64,
-}
-
-/// One row's value, from its times by process and round. `dropped` as in [`paired`].
-///
-/// # Errors
-/// Where shapes differ, a time is not positive and finite, or nothing is left.
-pub fn estimate(rule: &Rule, times: &[Vec<f64>], dropped: &[Vec<bool>]) -> Result<Estimate, StatsError> {
-    let logs = medians(0, times, dropped, f64::ln)?;
-    let interval = |level| one_sample_interval(&logs, level).map(as_ratio).ok_or(StatsError::Empty { row: 0 });
-    Ok(Estimate {
-        value: hodges_lehmann(&logs).ok_or(StatsError::Empty { row: 0 })?.exp(),
-        interval_90: interval(0.90)?,
-        interval_95: interval(0.95)?,
-        floor: floor::of_row(&logs, &rule.resplits).exp(),
-    })
-}
-
 /// Verdicts for a family of rows measured side by side with their references. `dropped` marks the rounds, by process,
 /// that the machine disturbed; they are the same for every row. Empty: none.
 ///
 /// # Errors
 /// Where shapes differ, a time is not positive and finite, or nothing is left.
 pub fn paired(rule: &Rule, rows: &[Paired<'_>], dropped: &[Vec<bool>]) -> Result<Vec<Comparison>, StatsError> {
-    with_and_without(&[dropped], |masks| {
+    let any_dropped = is_any(dropped);
+    with_and_without(any_dropped, |drops| {
+        let mask = if drops { dropped } else { &[] };
         let numbers = rows.iter().enumerate().map(|(at, pair)| {
             Ok(Numbers {
-                row: medians(at, pair.row, masks[0], f64::ln)?,
-                reference: medians(at, pair.reference, masks[0], f64::ln)?,
-                ratios: Some(ratios(at, pair.row, pair.reference, masks[0])?),
+                row: medians(at, pair.row, mask, f64::ln)?,
+                reference: medians(at, pair.reference, mask, f64::ln)?,
+                ratios: Some(ratios(at, pair.row, pair.reference, mask)?),
             })
         });
-        Ok(judge(rule, &numbers.collect::<Result<Vec<_>, _>>()?))
+        Ok(judge(rule, &numbers.collect::<Result<Vec<_>, _>>()?, drops))
     })
 }
 
-/// Verdicts for a family of rows out of one run against their counterparts out of another. The two lists mark the
-/// rounds, by process, that the machine disturbed in either run. Empty: none.
+/// Verdicts for a family of rows out of one run against their counterparts out of another.
 ///
 /// # Errors
 /// Where shapes differ, a time is not positive and finite, or nothing is left.
-pub fn unpaired(
-    rule: &Rule,
-    rows: &[Unpaired<'_>],
-    row_dropped: &[Vec<bool>],
-    reference_dropped: &[Vec<bool>],
-) -> Result<Vec<Comparison>, StatsError> {
-    with_and_without(&[row_dropped, reference_dropped], |masks| {
+pub fn unpaired(rule: &Rule, rows: &[Unpaired<'_>]) -> Result<Vec<Comparison>, StatsError> {
+    let any_dropped = rows.iter().any(|pair| is_any(pair.row_dropped) || is_any(pair.reference_dropped));
+    with_and_without(any_dropped, |drops| {
+        let mask = |dropped| if drops { dropped } else { &[] as &[Vec<bool>] };
         let numbers = rows.iter().enumerate().map(|(at, pair)| {
             Ok(Numbers {
-                row: medians(at, pair.row, masks[0], f64::ln)?,
-                reference: medians(at, pair.reference, masks[1], f64::ln)?,
+                row: medians(at, pair.row, mask(pair.row_dropped), f64::ln)?,
+                reference: medians(at, pair.reference, mask(pair.reference_dropped), f64::ln)?,
                 ratios: None,
             })
         });
-        Ok(judge(rule, &numbers.collect::<Result<Vec<_>, _>>()?))
+        Ok(judge(rule, &numbers.collect::<Result<Vec<_>, _>>()?, drops))
     })
 }
 
-/// The P numbers of a row and its reference, as logarithms.
-struct Numbers {
-    row: Vec<f64>,
-    reference: Vec<f64>,
-    /// One log ratio a process, where they ran side by side.
-    ratios: Option<Vec<f64>>,
-}
-
-impl Numbers {
-    fn effect(&self) -> f64 {
-        match &self.ratios {
-            Some(ratios) => hodges_lehmann(ratios),
-            None => hodges_lehmann_shift(&self.row, &self.reference),
-        }
-        .unwrap_or(0.0)
-    }
-
-    fn interval(&self, level: f64) -> Interval {
-        match &self.ratios {
-            Some(ratios) => one_sample_interval(ratios, level),
-            None => two_sample_interval(&self.row, &self.reference, level),
-        }
-        .unwrap_or(Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, asked: level, achieved: 0.0 })
-    }
-
-    fn floor(&self, rule: &Rule) -> f64 {
-        match &self.ratios {
-            Some(ratios) => floor::of_pairs(ratios, &rule.resplits),
-            None => floor::of_two_runs(&self.row, &self.reference, &rule.resplits),
-        }
-    }
-
-    /// The larger of the two p values would not do, the smaller alone would err too often: twice the smaller is a valid p
-    /// value whatever the two have to do with each other.
-    fn p(&self) -> f64 {
-        let unmatched = mann_whitney(&self.row, &self.reference);
-        match self.matched() {
-            Some(ratios) => (2.0 * unmatched.min(signed_rank(ratios))).min(1.0),
-            None => unmatched,
-        }
-    }
-
-    /// The log ratios, where there are enough of them for the signed-rank test to say anything.
-    fn matched(&self) -> Option<&[f64]> {
-        self.ratios.as_deref().filter(|ratios| ratios.len() >= MATCHED_FROM)
-    }
-
-    /// The larger of the floor and of what the test at `level` needs; `None` where the test cannot reach that level.
-    fn would_see(&self, level: f64, floor: f64) -> Option<f64> {
-        let middle = hodges_lehmann_shift(&self.row, &self.reference)?;
-        let Some(ratios) = self.matched() else {
-            let interval = two_sample_interval(&self.row, &self.reference, 1.0 - level)?;
-            return interval.is_achieved().then(|| interval.reach(middle).max(floor));
-        };
-        let unmatched = two_sample_interval(&self.row, &self.reference, 1.0 - level / 2.0)?;
-        let matched = one_sample_interval(ratios, 1.0 - level / 2.0)?;
-        let reaches = [
-            unmatched.is_achieved().then(|| unmatched.reach(middle)),
-            matched.is_achieved().then(|| matched.reach(self.effect())),
-        ];
-        reaches.into_iter().flatten().min_by(f64::total_cmp).map(|reach| reach.max(floor))
-    }
-}
-
-/// The rule itself, on a whole family.
-fn judge(rule: &Rule, family: &[Numbers]) -> Vec<Comparison> {
-    let p: Vec<f64> = family.iter().map(Numbers::p).collect();
-    let adjusted = benjamini_hochberg(&p);
+/// The rule itself, on a whole family. With `all_floors` every row gets its floor; else those alone whose verdict hangs on
+/// it, and the others NaN.
+fn judge(rule: &Rule, family: &[Numbers], all_floors: bool) -> Vec<Comparison> {
+    let facts = facts(family);
+    let adjusted = benjamini_hochberg(&facts.iter().map(|facts| facts.p).collect::<Vec<_>>());
     let rejected = adjusted.iter().filter(|p| **p < rule.alpha).count();
     let level = rule.alpha * index_to_f64((rejected + 1).min(family.len())) / index_to_f64(family.len().max(1));
-    let rows = family.iter().zip(p).zip(adjusted);
-    rows.map(|((numbers, p), p_adjusted)| {
-        let effect = numbers.effect();
-        let floor = numbers.floor(rule);
-        let (interval_90, interval_95) = (numbers.interval(0.90), numbers.interval(0.95));
-        let verdict = if p_adjusted < rule.alpha && effect.abs() > floor {
+    let is_same = |interval: Interval| interval.is_achieved() && -rule.same < interval.low && interval.high < rule.same;
+    let hangs = |at: usize| all_floors || adjusted[at] < rule.alpha || !is_same(facts[at].interval_90);
+    let floors = floors(rule, family, hangs);
+    let rows = family.iter().zip(&facts).zip(&adjusted).zip(floors);
+    rows.map(|(((numbers, facts), p_adjusted), floor)| {
+        let Facts { p, effect, interval_90, interval_95 } = *facts;
+        let floor = floor.unwrap_or(f64::NAN);
+        let verdict = if *p_adjusted < rule.alpha && effect.abs() > floor {
             if effect < 0.0 { Verdict::Faster } else { Verdict::Slower }
-        } else if interval_90.is_achieved() && -rule.same < interval_90.low && interval_90.high < rule.same {
+        } else if is_same(interval_90) {
             Verdict::SameWithin3
         } else {
             Verdict::Unresolved { would_see: numbers.would_see(level, floor).map(f64::exp_m1) }
@@ -283,7 +195,7 @@ fn judge(rule: &Rule, family: &[Numbers]) -> Vec<Comparison> {
             interval_90: as_ratio(interval_90),
             interval_95: as_ratio(interval_95),
             p,
-            p_adjusted,
+            p_adjusted: *p_adjusted,
             floor: floor.exp(),
             processes: numbers.row.len().min(numbers.reference.len()),
             verdict,
@@ -293,18 +205,21 @@ fn judge(rule: &Rule, family: &[Numbers]) -> Vec<Comparison> {
     .collect()
 }
 
+fn is_any(dropped: &[Vec<bool>]) -> bool {
+    dropped.iter().flatten().any(|dropped| *dropped)
+}
+
 /// Judges without the dropped rounds and, where there are any, with them; where the two say different things, neither is
 /// believed.
 fn with_and_without(
-    masks: &[&[Vec<bool>]],
-    judged: impl Fn(&[&[Vec<bool>]]) -> Result<Vec<Comparison>, StatsError>,
+    any_dropped: bool,
+    judged: impl Fn(bool) -> Result<Vec<Comparison>, StatsError>,
 ) -> Result<Vec<Comparison>, StatsError> {
-    let mut kept = judged(masks)?;
-    if !masks.iter().any(|mask| mask.iter().flatten().any(|dropped| *dropped)) {
+    let mut kept = judged(true)?;
+    if !any_dropped {
         return Ok(kept);
     }
-    let all = judged(&vec![&[] as &[Vec<bool>]; masks.len()])?;
-    for (kept, all) in kept.iter_mut().zip(all) {
+    for (kept, all) in kept.iter_mut().zip(judged(false)?) {
         kept.undropped = Some(all.verdict);
         kept.verdict = fold(kept.verdict, all.verdict);
     }
@@ -323,7 +238,7 @@ fn fold(kept: Verdict, all: Verdict) -> Verdict {
     }
 }
 
-fn as_ratio(interval: Interval) -> Interval {
+pub(super) fn as_ratio(interval: Interval) -> Interval {
     Interval { low: interval.low.exp(), high: interval.high.exp(), ..interval }
 }
 
@@ -414,10 +329,24 @@ mod tests {
     #[test]
     fn two_runs_by_hand() {
         let (row, reference) = (times(11.0), times(10.0));
-        let compared =
-            unpaired(&Rule::default(), &[Unpaired { row: &row, reference: &reference }], &[], &[]).unwrap()[0];
+        let pair = Unpaired { row: &row, reference: &reference, row_dropped: &[], reference_dropped: &[] };
+        let compared = unpaired(&Rule::default(), &[pair]).unwrap()[0];
         assert_eq!(compared.verdict, Verdict::Slower);
         assert!((compared.ratio - 1.1).abs() < 1e-9 && (compared.p - 2.0 / 252.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_two_runs_each_has_its_own_disturbed_rounds() {
+        // Ten processes of three rounds, the first of each in the row three times as slow: dropped, it does not count.
+        let reference = vec![vec![10.0, 10.1]; 10];
+        let row: Vec<Vec<f64>> = (0..10).map(|at| vec![30.0, 10.0 + f64::from(at) / 1e3, 10.1]).collect();
+        let dropped = vec![vec![true, false, false]; 10];
+        let pair = Unpaired { row: &row, reference: &reference, row_dropped: &dropped, reference_dropped: &[] };
+        let compared = unpaired(&Rule::default(), &[pair]).unwrap()[0];
+        assert_eq!((compared.verdict, compared.undropped), (Verdict::SameWithin3, Some(Verdict::SameWithin3)));
+        assert!((compared.ratio - 1.0).abs() < 1e-3);
+        let short = Unpaired { row_dropped: &dropped[..9], ..pair };
+        assert_eq!(unpaired(&Rule::default(), &[pair, short]), Err(StatsError::Shape { row: 1 }));
     }
 
     #[test]
@@ -435,14 +364,5 @@ mod tests {
             assert_eq!(paired(&rule, &pair, &[]), Err(StatsError::NotPositive { row: 0 }));
         }
         assert_eq!(paired(&rule, &[], &[]), Ok(vec![]));
-    }
-
-    #[test]
-    fn estimates_one_row() {
-        let found = estimate(&Rule::default(), &times(10.0), &[]).unwrap();
-        // The medians are 10.02, 10.03, ... 10.06; of their 15 geometric means the eighth is of 10.03 and 10.05.
-        assert!((found.value - (10.03_f64 * 10.05).sqrt()).abs() < 1e-9, "{found:?}");
-        assert!((found.interval_90.low - 10.02).abs() < 1e-9 && (found.interval_90.high - 10.06).abs() < 1e-9);
-        assert!((found.interval_90.achieved - 0.9375).abs() < 1e-12 && (found.floor - 1.01).abs() < 1e-12);
     }
 }

@@ -11,8 +11,19 @@ pub const SIZE: usize = 1_024;
 /// The seed from which the published corpus is made.
 pub const SEED: u64 = 1;
 
+/// Raised by one whenever a timed region changes so that times from before are of other work (`CHANGELOG.md`, Not comparable).
+const DRIVEN: u64 = 1;
+
 /// Nanoseconds since the Unix epoch around which timestamps lie: 2023-11-14.
 const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
+
+/// A hash of these votes and of how they are driven: it tells runs apart whose times are of different work.
+#[must_use]
+pub fn hash(count: usize, seed: u64) -> String {
+    let start = 0xcbf2_9ce4_8422_2325 ^ DRIVEN;
+    let mix = |hash: u64, vote: &Vote| (hash ^ super::Digest::of(vote).0).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", votes(count, seed).iter().fold(start, mix))
+}
 
 /// `count` different votes of a plausible chain: hashes, ids and signatures are random bytes, the round takes one to four
 /// bytes as a varint would count them, the timestamp lies within an hour, the type is 1 or 2, as in BFT protocols.
@@ -37,6 +48,13 @@ pub fn votes(count: usize, seed: u64) -> Vec<Vote> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hash_tells_corpora_apart() {
+        assert_eq!(hash(16, 1), hash(16, 1));
+        assert!(hash(16, 1) != hash(16, 2) && hash(16, 1) != hash(17, 1));
+        assert_eq!(hash(SIZE, SEED).len(), 16);
+    }
 
     #[test]
     fn is_the_same_everywhere_and_all_different() {

@@ -27,6 +27,9 @@ pub enum Command {
     /// Measure round trips: one vote in flight on a real connection.
     #[cfg(feature = "net")]
     Latency(crate::cmd::latency::Args),
+    /// Measure five arms that answer the same HTTP request.
+    #[cfg(feature = "net")]
+    Http(crate::cmd::http::Args),
     /// Serve protocols, for other programs to talk to.
     #[cfg(feature = "net")]
     Serve(crate::cmd::serve::Args),

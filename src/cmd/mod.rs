@@ -2,6 +2,10 @@
 
 pub mod decode;
 pub mod encode;
+#[cfg(feature = "net")]
+pub mod http;
+#[cfg(feature = "net")]
+pub mod http_serve;
 pub mod inspect;
 #[cfg(feature = "net")]
 pub mod latency;
@@ -50,6 +54,8 @@ pub fn run(command: Command) -> Outcome {
         Command::Serialize(args) => serialize::run(&args),
         #[cfg(feature = "net")]
         Command::Latency(args) => latency::run(&args),
+        #[cfg(feature = "net")]
+        Command::Http(args) => http::run(&args),
         #[cfg(feature = "net")]
         Command::Serve(args) => serve::run(&args),
         Command::Report(args) => report::run(&args),

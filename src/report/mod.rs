@@ -5,10 +5,12 @@
 //! | [`serialization`] | the tables of the serialization suite, as text in cells |
 //! | [`instructions`] | the table of instructions per message |
 //! | [`latency`] | the tables of the latency suite |
+//! | [`http`] | the tables of the HTTP study |
 //! | [`table`] | what a table is, and how it is written in Markdown |
 //! | [`terminal`] | the same tables, aligned, on a terminal |
 //! | [`readme`] | blocks between markers in a Markdown file |
 
+pub mod http;
 pub mod instructions;
 pub mod latency;
 pub mod readme;

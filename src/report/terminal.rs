@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
 
 use super::table::Table;
-use super::{instructions, latency as latency_tables, serialization};
+use super::{http as http_tables, instructions, latency as latency_tables, serialization};
 use crate::result::RunFile;
 
 /// The serialization suite's tables, with what they were measured on above them.
@@ -22,6 +22,14 @@ pub fn latency(run: &RunFile) -> String {
     parts.join("\n\n")
 }
 
+/// The HTTP study's tables, with what they were measured on above them.
+#[must_use]
+pub fn http(run: &RunFile) -> String {
+    let mut parts = vec![http_tables::provenance(run)];
+    parts.extend(http_tables::tables(run).iter().map(grid));
+    parts.join("\n\n")
+}
+
 /// Every table that the run has figures for.
 #[must_use]
 pub fn run(run: &RunFile) -> String {
@@ -31,6 +39,9 @@ pub fn run(run: &RunFile) -> String {
     }
     if latency_tables::is_in(run) {
         parts.push(latency(run));
+    }
+    if http_tables::is_in(run) {
+        parts.push(http(run));
     }
     // A run without any figure still says which it is.
     if parts.is_empty() || serialization::is_in(run) {

@@ -1,0 +1,173 @@
+//! `native-zap`: the typed ZAP message of `docs/zap-wire.md` over 4-byte frames. The server parses it, reads the body and every
+//! header, and answers with the body and the `X-` headers; the client reads all of that back and checks it.
+//!
+//! ```text
+//! list of variable entries, name and value alternately, before the object
+//! object of 24 bytes: body bytes @0, headers list @8, status u32 @16 (0 in a request, 200 in an answer), 4 bytes of 0
+//! ```
+//!
+//! Reads are views into the frame. Each end has one builder for a connection, whose buffer is reused: the payload is copied into
+//! the message once, from where it lies, and never to the heap; the frame's length goes out in the same call as the message.
+
+use std::net::SocketAddr;
+
+use tokio::net::TcpStream;
+
+use super::error::HttpError;
+use super::handler::is_echoed;
+use super::inbox::Inbox;
+use super::workload::{self, Workload, are_same};
+use super::{connect, frame};
+use crate::measure::arm::{Arm, ArmInfo, Exchange};
+use crate::zap::{Builder, Flags, Message, Object};
+
+/// Bytes of the fixed section, and where its fields are.
+const SECTION_BYTES: usize = 24;
+const BODY: usize = 0;
+const HEADERS: usize = 8;
+const STATUS: usize = 16;
+
+/// The status of an answer.
+const OK: u32 = 200;
+
+/// The arm `native-zap`.
+#[derive(Debug)]
+pub struct NativeZap;
+
+impl Arm for NativeZap {
+    const INFO: ArmInfo = ArmInfo {
+        name: "native-zap",
+        summary: "a typed ZAP message in a 4-byte frame",
+        floor: false,
+        settings: &[("tcp_nodelay", "on"), ("framing", "4-byte length"), ("copies of the payload", "1 a message")],
+    };
+
+    type Client = Client;
+
+    async fn connect(address: SocketAddr, workload: &str) -> Result<Client, String> {
+        let client = async {
+            let workload = workload::by_name(workload)?;
+            Ok::<_, HttpError>(Client {
+                stream: connect(address).await?,
+                inbox: Inbox::default(),
+                builder: Builder::new(),
+                workload,
+            })
+        };
+        client.await.map_err(|error| error.to_string())
+    }
+
+    async fn answer(stream: TcpStream) -> Result<(), String> {
+        serve(stream).await.map_err(|error| error.to_string())
+    }
+}
+
+async fn serve(mut stream: TcpStream) -> Result<(), HttpError> {
+    let (mut inbox, mut builder) = (Inbox::default(), Builder::new());
+    while let Some(length) = frame::next(&mut stream, &mut inbox).await? {
+        let whole = frame::LENGTH_BYTES + length;
+        let request = root(&inbox.bytes()[frame::LENGTH_BYTES..whole])?;
+        let answer = answer(request, &mut builder)?;
+        frame::write(&mut stream, answer).await?;
+        inbox.take(whole);
+    }
+    Ok(())
+}
+
+/// The answer to `request`: its body and its `X-` headers, of which every one is read.
+fn answer<'b>(request: Object<'_>, builder: &'b mut Builder) -> Result<&'b [u8], HttpError> {
+    builder.reset();
+    let mut headers = request.list(HEADERS).entries();
+    let mut list = builder.list();
+    while let Some((name, value)) = next_pair(&mut headers)? {
+        if is_echoed(name) {
+            list.push_entry(name).push_entry(value);
+        }
+    }
+    let list = list.finish();
+    write(builder, list, request.bytes(BODY).unwrap_or_default(), OK)
+}
+
+/// Writes the object behind its list.
+fn write<'b>(
+    builder: &'b mut Builder,
+    headers: crate::zap::ListRef,
+    body: &[u8],
+    status: u32,
+) -> Result<&'b [u8], HttpError> {
+    let mut object = builder.object(SECTION_BYTES);
+    object.set_bytes(BODY, body).set_list(HEADERS, headers).set_u32(STATUS, status);
+    let root = object.finish();
+    builder.finish(root).map_err(|_| HttpError::DoesNotFit)
+}
+
+/// The root of a message that is whole.
+fn root(message: &[u8]) -> Result<Object<'_>, HttpError> {
+    let parsed = Message::parse(message).map_err(|_| HttpError::Malformed("the frame holds no message"))?;
+    if parsed.size() != message.len() || parsed.flags().intersects(Flags::COMPRESSED.union(Flags::ENCRYPTED)) {
+        return Err(HttpError::Malformed("the frame holds more than a plain message"));
+    }
+    let root = parsed.root_section::<SECTION_BYTES>();
+    root.map(|(object, _)| object).map_err(|_| HttpError::Malformed("the message's object is truncated"))
+}
+
+/// The next header, if there is one.
+fn next_pair<'m>(headers: &mut crate::zap::Entries<'m>) -> Result<Option<(&'m [u8], &'m [u8])>, HttpError> {
+    match (headers.next(), headers.next()) {
+        (Some(name), Some(value)) => Ok(Some((name, value))),
+        (None, _) if headers.is_complete() => Ok(None),
+        _ => Err(HttpError::Malformed("the headers end inside a pair")),
+    }
+}
+
+/// A client's end of one connection.
+#[derive(Debug)]
+pub struct Client {
+    stream: TcpStream,
+    inbox: Inbox,
+    builder: Builder,
+    workload: Workload,
+}
+
+impl Client {
+    async fn exchange(&mut self) -> Result<(), HttpError> {
+        frame::write(&mut self.stream, request(&self.workload, &mut self.builder)?).await?;
+        let length = frame::next(&mut self.stream, &mut self.inbox).await?.ok_or(HttpError::EndsEarly)?;
+        let whole = frame::LENGTH_BYTES + length;
+        let answer = root(&self.inbox.bytes()[frame::LENGTH_BYTES..whole])?;
+        let right = is_right(answer, &self.workload)?;
+        self.inbox.take(whole);
+        if right { Ok(()) } else { Err(HttpError::WrongResponse) }
+    }
+}
+
+impl Exchange for Client {
+    async fn exchange(&mut self) -> Result<(), String> {
+        Self::exchange(self).await.map_err(|error| error.to_string())
+    }
+}
+
+/// The request of `workload`.
+///
+/// # Errors
+/// Where it does not fit a message.
+pub fn request<'b>(workload: &Workload, builder: &'b mut Builder) -> Result<&'b [u8], HttpError> {
+    builder.reset();
+    let headers = builder.list_entries(workload.headers.iter().flat_map(|(name, value)| [name, value]));
+    write(builder, headers, &workload.body, 0)
+}
+
+/// Whether `answer` has the body, every `X-` header and no other, and the status.
+fn is_right(answer: Object<'_>, workload: &Workload) -> Result<bool, HttpError> {
+    let mut headers = answer.list(HEADERS).entries();
+    let mut broken = Ok(());
+    let pairs = std::iter::from_fn(|| {
+        next_pair(&mut headers).unwrap_or_else(|error| {
+            broken = Err(error);
+            None
+        })
+    });
+    let same = are_same(pairs, workload.echoed());
+    broken?;
+    Ok(same && answer.u32(STATUS) == OK && answer.bytes(BODY) == Some(&workload.body))
+}

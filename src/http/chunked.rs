@@ -3,7 +3,7 @@
 
 use super::inbox::Inbox;
 use super::lines::Lines;
-use super::message::Fields;
+use super::message::{Body, Fields};
 use super::refusal::Refusal;
 use super::{BODY_LIMIT, HEAD_LIMIT};
 
@@ -46,12 +46,7 @@ impl Chunked {
     ///
     /// # Errors
     /// Where a chunk is malformed or something is over its limit.
-    pub(super) fn take(
-        &mut self,
-        inbox: &mut Inbox,
-        body: &mut Vec<u8>,
-        trailers: &mut Fields,
-    ) -> Result<bool, Refusal> {
+    pub(super) fn take(&mut self, inbox: &mut Inbox, body: &mut Body, trailers: &mut Fields) -> Result<bool, Refusal> {
         loop {
             let arrived = inbox.bytes();
             match &mut self.state {
@@ -134,13 +129,13 @@ mod tests {
     /// Decodes `bytes` in pieces of `piece`: the body, its trailers, and what was left over.
     fn decode(bytes: &[u8], piece: usize) -> Result<Option<(Vec<u8>, usize, Vec<u8>)>, Refusal> {
         let (mut inbox, mut chunked) = (Inbox::default(), Chunked::new());
-        let (mut body, mut trailers) = (Vec::new(), Fields::default());
+        let (mut body, mut trailers) = (Body::default(), Fields::default());
         let mut pieces = bytes.chunks(piece);
         for bytes in &mut pieces {
             inbox.feed(bytes);
             if chunked.take(&mut inbox, &mut body, &mut trailers)? {
                 let left = inbox.bytes().iter().chain(pieces.flatten()).copied().collect();
-                return Ok(Some((body, trailers.len(), left)));
+                return Ok(Some((body.to_vec(), trailers.len(), left)));
             }
         }
         Ok(None)

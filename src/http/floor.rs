@@ -2,7 +2,9 @@
 //! bound on what the sockets cost, and not a protocol. The client compares the whole echo, as every arm's checks its response.
 
 use std::net::SocketAddr;
+use std::sync::LazyLock;
 
+use bytes::Bytes;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
@@ -10,7 +12,6 @@ use super::error::HttpError;
 use super::inbox::Inbox;
 use super::{connect, frame, native_zap, workload};
 use crate::measure::arm::{Arm, ArmInfo, Exchange};
-use crate::zap::Builder;
 
 /// The arm `floor`.
 #[derive(Debug)]
@@ -28,11 +29,7 @@ impl Arm for Floor {
 
     async fn connect(address: SocketAddr, workload: &str) -> Result<Client, String> {
         let client = async {
-            let workload = workload::by_name(workload)?;
-            let mut builder = Builder::new();
-            let message = native_zap::request(&workload, &mut builder)?;
-            let length = u32::try_from(message.len()).map_err(|_| HttpError::DoesNotFit)?;
-            let bytes = [&length.to_be_bytes(), message].concat();
+            let bytes = frame_of(workload::by_name(workload)?.name)?;
             Ok::<_, HttpError>(Client { stream: connect(address).await?, inbox: Inbox::default(), bytes })
         };
         client.await.map_err(|error| error.to_string())
@@ -41,6 +38,17 @@ impl Arm for Floor {
     async fn answer(stream: TcpStream) -> Result<(), String> {
         serve(stream).await.map_err(|error| error.to_string())
     }
+}
+
+/// The bytes of each workload: every connection shares them, as they do the other arms' bodies.
+static FRAMES: LazyLock<Vec<(&'static str, Option<Bytes>)>> = LazyLock::new(|| {
+    let frame = |workload: &workload::Workload| native_zap::request_frame(workload).ok().map(Bytes::from);
+    workload::all().iter().map(|workload| (workload.name, frame(workload))).collect()
+});
+
+fn frame_of(workload: &str) -> Result<Bytes, HttpError> {
+    let frame = FRAMES.iter().find(|(name, _)| *name == workload).and_then(|(_, frame)| frame.clone());
+    frame.ok_or(HttpError::DoesNotFit)
 }
 
 async fn serve(mut stream: TcpStream) -> Result<(), HttpError> {
@@ -58,7 +66,7 @@ async fn serve(mut stream: TcpStream) -> Result<(), HttpError> {
 pub struct Client {
     stream: TcpStream,
     inbox: Inbox,
-    bytes: Vec<u8>,
+    bytes: Bytes,
 }
 
 impl Client {
@@ -66,7 +74,7 @@ impl Client {
         self.stream.write_all(&self.bytes).await?;
         let length = frame::next(&mut self.stream, &mut self.inbox).await?.ok_or(HttpError::EndsEarly)?;
         let whole = frame::LENGTH_BYTES + length;
-        let right = self.inbox.bytes()[..whole] == self.bytes;
+        let right = self.inbox.bytes()[..whole] == *self.bytes;
         self.inbox.take(whole);
         if right { Ok(()) } else { Err(HttpError::WrongResponse) }
     }

@@ -1,9 +1,6 @@
 //! Frames of the ZAP arms: a 4-byte big-endian length, and one message. Owns reading them; a length of 0 or over the limit
 //! ends the connection.
 
-use std::io::{self, IoSlice};
-
-use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::error::HttpError;
@@ -41,23 +38,6 @@ pub(super) async fn next(stream: &mut TcpStream, inbox: &mut Inbox) -> Result<Op
             return if inbox.bytes().is_empty() { Ok(None) } else { Err(HttpError::EndsEarly) };
         }
     }
-}
-
-/// Writes `message` in a frame, in one call where the kernel takes it.
-///
-/// # Errors
-/// Where writing fails, or the length does not fit 32 bits.
-pub(super) async fn write(stream: &mut TcpStream, message: &[u8]) -> Result<(), HttpError> {
-    let length = u32::try_from(message.len()).map_err(|_| HttpError::DoesNotFit)?.to_be_bytes();
-    let mut both = [IoSlice::new(&length), IoSlice::new(message)];
-    let mut left = &mut both[..];
-    while !left.is_empty() {
-        match stream.write_vectored(left).await? {
-            0 => return Err(io::Error::from(io::ErrorKind::WriteZero).into()),
-            written => IoSlice::advance_slices(&mut left, written),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@
 //! fields follow in the order in which they were set. What only delimits a message (`Host`, `Content-Length`,
 //! `Transfer-Encoding`, `Connection`) is the wire's affair and no field here.
 
+use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
 
 /// Objects that a pool keeps; more than connections that are at work at once need not be.
 const KEPT: usize = 64;
@@ -59,6 +62,47 @@ impl Fields {
     }
 }
 
+/// A body: bytes in a buffer of its own, or, where a client has them anyway, shared ones that are sent from where they lie.
+#[derive(Debug, Default, Clone)]
+pub struct Body {
+    own: Vec<u8>,
+    shared: Option<Bytes>,
+}
+
+impl Body {
+    /// Appends to the buffer.
+    pub fn extend_from_slice(&mut self, bytes: &[u8]) {
+        self.own.extend_from_slice(bytes);
+    }
+
+    /// Is `bytes` from now on.
+    pub fn share(&mut self, bytes: Bytes) {
+        self.shared = Some(bytes);
+    }
+
+    /// Is empty from now on, and keeps the buffer.
+    pub fn clear(&mut self) {
+        self.own.clear();
+        self.shared = None;
+    }
+}
+
+impl Deref for Body {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.shared.as_deref().unwrap_or(&self.own)
+    }
+}
+
+impl PartialEq for Body {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Body {}
+
 /// A request.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -75,7 +119,7 @@ pub struct Request {
     /// The other fields.
     pub fields: Fields,
     /// The body.
-    pub body: Vec<u8>,
+    pub body: Body,
     /// Fields behind the body.
     pub trailers: Fields,
 }
@@ -110,7 +154,7 @@ pub struct Response {
     /// The other fields.
     pub fields: Fields,
     /// The body.
-    pub body: Vec<u8>,
+    pub body: Body,
     /// Fields behind the body.
     pub trailers: Fields,
 }
@@ -151,7 +195,7 @@ impl Pooled for Request {
     }
 
     fn held_bytes(&self) -> usize {
-        self.body.capacity() + self.fields.text.capacity() + self.trailers.text.capacity()
+        self.body.own.capacity() + self.fields.text.capacity() + self.trailers.text.capacity()
     }
 }
 
@@ -165,7 +209,7 @@ impl Pooled for Response {
     }
 
     fn held_bytes(&self) -> usize {
-        self.body.capacity() + self.fields.text.capacity() + self.trailers.text.capacity()
+        self.body.own.capacity() + self.fields.text.capacity() + self.trailers.text.capacity()
     }
 }
 
@@ -243,7 +287,8 @@ mod tests {
         pool.give(request);
         let request = pool.take();
         assert_eq!((request.body.as_ptr(), &request), (held, &Request::default()));
-        pool.give(Request { body: Vec::with_capacity(KEPT_BYTES + 1), ..Request::default() });
+        let own = Vec::with_capacity(KEPT_BYTES + 1);
+        pool.give(Request { body: Body { own, shared: None }, ..Request::default() });
         assert!(pool.free.lock().unwrap().is_empty());
     }
 }

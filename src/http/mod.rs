@@ -15,7 +15,7 @@
 //! | `pooled` | their loops over a wire |
 //! | `head`, `lines`, `chunked` | HTTP/1.1 as strictly as RFC 9112 asks |
 //! | [`refusal`], [`error`] | what is refused, and what goes wrong |
-//! | `inbox`, `frame` | what has arrived on a connection; the ZAP arms' frames |
+//! | `inbox`, `outbox`, `frame` | what has arrived on a connection; what is written; the ZAP arms' frames |
 
 mod chunked;
 pub mod error;
@@ -28,6 +28,7 @@ mod inbox;
 mod lines;
 pub mod message;
 pub mod native_zap;
+mod outbox;
 mod pooled;
 pub mod pooled_http;
 pub mod published;
@@ -60,12 +61,12 @@ macro_rules! arms {
             }
 
             fn workloads(self) -> Vec<WorkloadInfo> {
-                let info = |workload: workload::Workload| WorkloadInfo {
+                let info = |workload: &workload::Workload| WorkloadInfo {
                     name: workload.name,
                     body_bytes: workload.body.len(),
                     headers: workload.headers.len(),
                 };
-                workload::all().into_iter().map(info).collect()
+                workload::all().iter().map(info).collect()
             }
 
             fn published(self, arm: &str, workload: &str) -> Option<Published> {

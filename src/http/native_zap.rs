@@ -6,8 +6,9 @@
 //! object of 24 bytes: body bytes @0, headers list @8, status u32 @16 (0 in a request, 200 in an answer), 4 bytes of 0
 //! ```
 //!
-//! Reads are views into the frame. Each end has one builder for a connection, whose buffer is reused: the payload is copied into
-//! the message once, from where it lies, and never to the heap; the frame's length goes out in the same call as the message.
+//! Reads are views into the frame. Each end has one builder for a connection, whose buffer is reused, and builds everything but the
+//! payload: that is the last part of the message, and a long one is handed to the kernel from where it lies, in the same call as
+//! what is before it. No payload is copied to the heap, and a long one not at all.
 
 use std::net::SocketAddr;
 
@@ -16,10 +17,11 @@ use tokio::net::TcpStream;
 use super::error::HttpError;
 use super::handler::is_echoed;
 use super::inbox::Inbox;
+use super::outbox::{self, Apart};
 use super::workload::{self, Workload, are_same};
 use super::{connect, frame};
 use crate::measure::arm::{Arm, ArmInfo, Exchange};
-use crate::zap::{Builder, Flags, Message, Object};
+use crate::zap::{Builder, Entries, Flags, ListRef, Message, Object};
 
 /// Bytes of the fixed section, and where its fields are.
 const SECTION_BYTES: usize = 24;
@@ -39,7 +41,7 @@ impl Arm for NativeZap {
         name: "native-zap",
         summary: "a typed ZAP message in a 4-byte frame",
         floor: false,
-        settings: &[("tcp_nodelay", "on"), ("framing", "4-byte length"), ("copies of the payload", "1 a message")],
+        settings: &[("tcp_nodelay", "on"), ("framing", "4-byte length"), ("long payloads", "sent from where they lie")],
     };
 
     type Client = Client;
@@ -47,12 +49,8 @@ impl Arm for NativeZap {
     async fn connect(address: SocketAddr, workload: &str) -> Result<Client, String> {
         let client = async {
             let workload = workload::by_name(workload)?;
-            Ok::<_, HttpError>(Client {
-                stream: connect(address).await?,
-                inbox: Inbox::default(),
-                builder: Builder::new(),
-                workload,
-            })
+            let (inbox, writer) = (Inbox::default(), Writer::default());
+            Ok::<_, HttpError>(Client { stream: connect(address).await?, inbox, writer, workload })
         };
         client.await.map_err(|error| error.to_string())
     }
@@ -63,42 +61,80 @@ impl Arm for NativeZap {
 }
 
 async fn serve(mut stream: TcpStream) -> Result<(), HttpError> {
-    let (mut inbox, mut builder) = (Inbox::default(), Builder::new());
+    let (mut inbox, mut writer) = (Inbox::default(), Writer::default());
     while let Some(length) = frame::next(&mut stream, &mut inbox).await? {
         let whole = frame::LENGTH_BYTES + length;
         let request = root(&inbox.bytes()[frame::LENGTH_BYTES..whole])?;
-        let answer = answer(request, &mut builder)?;
-        frame::write(&mut stream, answer).await?;
+        let body = request.bytes(BODY).unwrap_or_default();
+        let apart = answer(request, body, &mut writer)?;
+        outbox::write(&mut stream, &writer.out, apart.of(body)).await?;
         inbox.take(whole);
     }
     Ok(())
 }
 
-/// The answer to `request`: its body and its `X-` headers, of which every one is read.
-fn answer<'b>(request: Object<'_>, builder: &'b mut Builder) -> Result<&'b [u8], HttpError> {
-    builder.reset();
+/// Writes the answer to `request`: its body and its `X-` headers, of which every one is read.
+fn answer(request: Object<'_>, body: &[u8], writer: &mut Writer) -> Result<Apart, HttpError> {
+    writer.builder.reset();
     let mut headers = request.list(HEADERS).entries();
-    let mut list = builder.list();
+    let mut list = writer.builder.list();
     while let Some((name, value)) = next_pair(&mut headers)? {
         if is_echoed(name) {
             list.push_entry(name).push_entry(value);
         }
     }
     let list = list.finish();
-    write(builder, list, request.bytes(BODY).unwrap_or_default(), OK)
+    writer.write(list, body, OK)
 }
 
-/// Writes the object behind its list.
-fn write<'b>(
-    builder: &'b mut Builder,
-    headers: crate::zap::ListRef,
-    body: &[u8],
-    status: u32,
-) -> Result<&'b [u8], HttpError> {
-    let mut object = builder.object(SECTION_BYTES);
-    object.set_bytes(BODY, body).set_list(HEADERS, headers).set_u32(STATUS, status);
-    let root = object.finish();
-    builder.finish(root).map_err(|_| HttpError::DoesNotFit)
+/// The request of `workload`, put into `writer`.
+fn request(workload: &Workload, writer: &mut Writer) -> Result<Apart, HttpError> {
+    writer.builder.reset();
+    let headers = writer.builder.list_entries(workload.headers.iter().flat_map(|(name, value)| [name, value]));
+    writer.write(headers, &workload.body, 0)
+}
+
+/// The whole frame of the request of `workload`.
+///
+/// # Errors
+/// Where it does not fit a message.
+pub fn request_frame(workload: &Workload) -> Result<Vec<u8>, HttpError> {
+    let mut writer = Writer::default();
+    let apart = request(workload, &mut writer)?;
+    Ok([&writer.out, apart.of(&workload.body)].concat())
+}
+
+/// The whole frame of the answer to `request`, a message.
+///
+/// # Errors
+/// Where that is malformed.
+pub fn answer_frame(request: &[u8]) -> Result<Vec<u8>, HttpError> {
+    let (mut writer, request) = (Writer::default(), root(request)?);
+    let body = request.bytes(BODY).unwrap_or_default();
+    let apart = answer(request, body, &mut writer)?;
+    Ok([&writer.out, apart.of(body)].concat())
+}
+
+/// What one end of a connection writes with: its buffers are reused from message to message.
+#[derive(Debug, Default)]
+struct Writer {
+    builder: Builder,
+    out: Vec<u8>,
+}
+
+impl Writer {
+    /// Writes the object behind its list, and puts the frame's length before it.
+    fn write(&mut self, headers: ListRef, body: &[u8], status: u32) -> Result<Apart, HttpError> {
+        let mut object = self.builder.object(SECTION_BYTES);
+        object.set_bytes_apart(BODY, body.len()).set_list(HEADERS, headers).set_u32(STATUS, status);
+        let root = object.finish();
+        let head = self.builder.finish_apart(root).map_err(|_| HttpError::DoesNotFit)?;
+        let length = u32::try_from(head.len() + body.len()).map_err(|_| HttpError::DoesNotFit)?;
+        self.out.clear();
+        self.out.extend_from_slice(&length.to_be_bytes());
+        self.out.extend_from_slice(head);
+        Ok(Apart::append(&mut self.out, body))
+    }
 }
 
 /// The root of a message that is whole.
@@ -112,7 +148,7 @@ fn root(message: &[u8]) -> Result<Object<'_>, HttpError> {
 }
 
 /// The next header, if there is one.
-fn next_pair<'m>(headers: &mut crate::zap::Entries<'m>) -> Result<Option<(&'m [u8], &'m [u8])>, HttpError> {
+fn next_pair<'m>(headers: &mut Entries<'m>) -> Result<Option<(&'m [u8], &'m [u8])>, HttpError> {
     match (headers.next(), headers.next()) {
         (Some(name), Some(value)) => Ok(Some((name, value))),
         (None, _) if headers.is_complete() => Ok(None),
@@ -125,13 +161,14 @@ fn next_pair<'m>(headers: &mut crate::zap::Entries<'m>) -> Result<Option<(&'m [u
 pub struct Client {
     stream: TcpStream,
     inbox: Inbox,
-    builder: Builder,
+    writer: Writer,
     workload: Workload,
 }
 
 impl Client {
     async fn exchange(&mut self) -> Result<(), HttpError> {
-        frame::write(&mut self.stream, request(&self.workload, &mut self.builder)?).await?;
+        let apart = request(&self.workload, &mut self.writer)?;
+        outbox::write(&mut self.stream, &self.writer.out, apart.of(&self.workload.body)).await?;
         let length = frame::next(&mut self.stream, &mut self.inbox).await?.ok_or(HttpError::EndsEarly)?;
         let whole = frame::LENGTH_BYTES + length;
         let answer = root(&self.inbox.bytes()[frame::LENGTH_BYTES..whole])?;
@@ -145,16 +182,6 @@ impl Exchange for Client {
     async fn exchange(&mut self) -> Result<(), String> {
         Self::exchange(self).await.map_err(|error| error.to_string())
     }
-}
-
-/// The request of `workload`.
-///
-/// # Errors
-/// Where it does not fit a message.
-pub fn request<'b>(workload: &Workload, builder: &'b mut Builder) -> Result<&'b [u8], HttpError> {
-    builder.reset();
-    let headers = builder.list_entries(workload.headers.iter().flat_map(|(name, value)| [name, value]));
-    write(builder, headers, &workload.body, 0)
 }
 
 /// Whether `answer` has the body, every `X-` header and no other, and the status.

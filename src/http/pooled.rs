@@ -13,14 +13,12 @@ use super::error::HttpError;
 use super::handler;
 use super::inbox::Inbox;
 use super::message::{Pool, Request, Response};
+use super::outbox::{self, Apart};
 use super::refusal::Refusal;
 use super::workload::Workload;
 
 /// Bytes of responses after which a server writes although more requests are at hand.
 const WRITE_BYTES: usize = 64 << 10;
-
-/// Bytes above which a connection's buffer of responses is not kept.
-const KEPT_BYTES: usize = 1 << 20;
 
 /// How long, and for how many bytes, a refused peer is still listened to, so that the refusal reaches it.
 const LINGER: (Duration, usize) = (Duration::from_secs(1), 1 << 20);
@@ -31,7 +29,7 @@ static RESPONSES: Pool<Response> = Pool::new();
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
+pub enum Progress {
     /// It is whole; the bytes of it are taken.
     Whole,
     /// More is to come.
@@ -41,18 +39,19 @@ pub(super) enum Progress {
 }
 
 /// How requests and responses are put into bytes and read back. One for each connection.
-pub(super) trait Wire: Default + Send + 'static {
+pub trait Wire: Default + Send + 'static {
     /// Takes what has arrived of the request that is to come into `request`.
     ///
     /// # Errors
     /// Where it is refused.
     fn read_request(&mut self, inbox: &mut Inbox, request: &mut Request) -> Result<Progress, Refusal>;
 
-    /// Puts the response to the last request behind `out`.
+    /// Puts the response to the last request behind `out`, but for a body that is sent from where it lies.
     ///
     /// # Errors
     /// Where it does not fit the wire.
-    fn write_response(&mut self, request: &Request, response: &Response, out: &mut Vec<u8>) -> Result<(), HttpError>;
+    fn write_response(&mut self, request: &Request, response: &Response, out: &mut Vec<u8>)
+    -> Result<Apart, HttpError>;
 
     /// Puts the word to go on behind `out`.
     fn write_continue(&mut self, out: &mut Vec<u8>);
@@ -63,11 +62,11 @@ pub(super) trait Wire: Default + Send + 'static {
     /// Whether it was.
     fn has_ended(&self) -> bool;
 
-    /// Puts a request behind `out`.
+    /// Puts a request behind `out`, but for a body that is sent from where it lies.
     ///
     /// # Errors
     /// Where it does not fit the wire.
-    fn write_request(&mut self, request: &Request, out: &mut Vec<u8>) -> Result<(), HttpError>;
+    fn write_request(&mut self, request: &Request, out: &mut Vec<u8>) -> Result<Apart, HttpError>;
 
     /// Takes what has arrived of the response that is to come into `response`; whether it is whole. `ended`: nothing more will
     /// arrive.
@@ -75,6 +74,16 @@ pub(super) trait Wire: Default + Send + 'static {
     /// # Errors
     /// Where it is malformed.
     fn read_response(&mut self, inbox: &mut Inbox, response: &mut Response, ended: bool) -> Result<bool, HttpError>;
+}
+
+/// What comes of looking for the next request.
+enum Step {
+    /// One was answered. Where its body is sent from where it lies, the response is kept until then.
+    Answered(Option<Response>),
+    /// More must arrive first.
+    Partial,
+    /// One was refused, and the connection ends with it.
+    Refused(HttpError),
 }
 
 /// Answers every request of `stream`, in order, until the peer ends it or sends one that is refused.
@@ -86,72 +95,77 @@ pub(super) async fn serve<W: Wire>(mut stream: TcpStream) -> Result<(), HttpErro
     // Only while a request is on its way does a connection hold one.
     let mut begun: Option<Request> = None;
     loop {
-        let answered = answer_all(&mut wire, &mut inbox, &mut begun, &mut out);
+        let step = step(&mut wire, &mut inbox, &mut begun, &mut out);
+        let long = match &step {
+            // What arrives together is answered together.
+            Step::Answered(None) if out.len() < WRITE_BYTES && !wire.has_ended() => continue,
+            Step::Answered(Some(response)) => &*response.body,
+            _ => &[],
+        };
         if !out.is_empty() {
-            stream.write_all(&out).await?;
+            outbox::write(&mut stream, &out, long).await?;
             out.clear();
-            if out.capacity() > KEPT_BYTES {
-                out = Vec::new();
-            }
         }
-        match answered {
-            Ok(true) => continue,
-            Ok(false) if wire.has_ended() => return end(stream, &mut inbox).await,
-            Ok(false) => {}
-            Err(error) => {
+        match step {
+            Step::Answered(response) => {
+                response.into_iter().for_each(|response| RESPONSES.give(response));
+                if wire.has_ended() {
+                    return end(stream, &mut inbox).await;
+                }
+            }
+            Step::Refused(error) => {
                 end(stream, &mut inbox).await?;
                 return Err(error);
             }
-        }
-        if inbox.fill(&mut stream).await? == 0 {
-            return if begun.is_none() && inbox.bytes().is_empty() { Ok(()) } else { Err(HttpError::EndsEarly) };
+            Step::Partial => {
+                if inbox.fill(&mut stream).await? == 0 {
+                    let between = begun.is_none() && inbox.bytes().is_empty();
+                    return if between { Ok(()) } else { Err(HttpError::EndsEarly) };
+                }
+            }
         }
     }
 }
 
-/// Answers the requests that have arrived, until there is enough to write; whether there may be more of them.
-fn answer_all<W: Wire>(
-    wire: &mut W,
-    inbox: &mut Inbox,
-    begun: &mut Option<Request>,
-    out: &mut Vec<u8>,
-) -> Result<bool, HttpError> {
-    while !wire.has_ended() && (begun.is_some() || !inbox.bytes().is_empty()) {
-        if out.len() >= WRITE_BYTES {
-            return Ok(true);
+/// Answers the next request, where the whole of it has arrived.
+fn step<W: Wire>(wire: &mut W, inbox: &mut Inbox, begun: &mut Option<Request>, out: &mut Vec<u8>) -> Step {
+    if begun.is_none() && inbox.bytes().is_empty() {
+        return Step::Partial;
+    }
+    let mut request = begun.take().unwrap_or_else(|| REQUESTS.take());
+    let refusal = match wire.read_request(inbox, &mut request) {
+        Ok(Progress::Whole) => None,
+        Ok(partial) => {
+            if partial == Progress::Waiting {
+                wire.write_continue(out);
+            }
+            *begun = Some(request);
+            return Step::Partial;
         }
-        let mut request = begun.take().unwrap_or_else(|| REQUESTS.take());
-        let mut response = RESPONSES.take();
-        let outcome = match wire.read_request(inbox, &mut request) {
-            Ok(Progress::Whole) => {
-                handler::echo(&request, &mut response);
-                wire.write_response(&request, &response, out).map(|()| true)
-            }
-            Ok(partial) => {
-                if partial == Progress::Waiting {
-                    wire.write_continue(out);
-                }
-                *begun = Some(std::mem::take(&mut request));
-                Ok(false)
-            }
-            Err(refusal) => {
-                response.status = refusal.status;
-                wire.end();
-                // The request may be half read: what is refused was not answered by the handler.
-                let written = wire.write_response(&Request::default(), &response, out);
-                written.and(Err(HttpError::Refused(refusal)))
-            }
-        };
-        RESPONSES.give(response);
-        if begun.is_some() {
-            return Ok(false);
-        }
-        REQUESTS.give(request);
-        if !outcome? {
-            return Ok(false);
+        Err(refusal) => Some(refusal),
+    };
+    let mut response = RESPONSES.take();
+    match refusal {
+        None => handler::echo(&mut request, &mut response),
+        Some(refusal) => {
+            response.status = refusal.status;
+            wire.end();
+            // It may be half read: nothing of it is believed.
+            request = Request::default();
         }
     }
-    Ok(false)
+    let written = wire.write_response(&request, &response, out);
+    REQUESTS.give(request);
+    match (written, refusal) {
+        (Err(error), _) => return Step::Refused(error),
+        (Ok(_), Some(refusal)) => {
+            RESPONSES.give(response);
+            return Step::Refused(HttpError::Refused(refusal));
+        }
+        (Ok(Apart::Yes), None) => return Step::Answered(Some(response)),
+        (Ok(Apart::No), None) => RESPONSES.give(response),
+    }
+    Step::Answered(None)
 }
 
 /// Ends a connection on which the peer may still be sending: closing it at once would take the response away from a peer that
@@ -211,8 +225,8 @@ impl<W: Wire> Client<W> {
         let mut request = self.requests.take();
         self.workload.fill(&mut request);
         self.out.clear();
-        self.wire.write_request(&request, &mut self.out)?;
-        self.stream.write_all(&self.out).await?;
+        let apart = self.wire.write_request(&request, &mut self.out)?;
+        outbox::write(&mut self.stream, &self.out, apart.of(&request.body)).await?;
         let mut response = self.responses.take();
         let mut ended = false;
         while !self.wire.read_response(&mut self.inbox, &mut response, ended)? {

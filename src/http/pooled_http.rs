@@ -19,7 +19,8 @@ use super::handler::reason;
 use super::head::{self, Framing, Head};
 use super::inbox::Inbox;
 use super::lines::Lines;
-use super::message::{Fields, Request, Response};
+use super::message::{Body, Fields, Request, Response};
+use super::outbox::Apart;
 use super::pooled::{self, Progress, Wire};
 use super::refusal::Refusal;
 use super::workload;
@@ -113,7 +114,7 @@ impl Http1 {
     fn read_body(
         &mut self,
         inbox: &mut Inbox,
-        body: &mut Vec<u8>,
+        body: &mut Body,
         trailers: &mut Fields,
         ended: bool,
     ) -> Result<bool, Refusal> {
@@ -164,7 +165,12 @@ impl Wire for Http1 {
         Ok(if waits { Progress::Waiting } else { Progress::Partial })
     }
 
-    fn write_response(&mut self, request: &Request, response: &Response, out: &mut Vec<u8>) -> Result<(), HttpError> {
+    fn write_response(
+        &mut self,
+        request: &Request,
+        response: &Response,
+        out: &mut Vec<u8>,
+    ) -> Result<Apart, HttpError> {
         write!(out, "HTTP/1.1 {} {}\r\nDate: ", response.status, reason(response.status))?;
         out.extend_from_slice(self.date.now());
         out.extend_from_slice(b"\r\n");
@@ -178,10 +184,10 @@ impl Wire for Http1 {
             out.extend_from_slice(b"Connection: keep-alive\r\n");
         }
         out.extend_from_slice(b"\r\n");
-        if request.method != b"HEAD" {
-            out.extend_from_slice(&response.body);
+        if request.method == b"HEAD" {
+            return Ok(Apart::No);
         }
-        Ok(())
+        Ok(Apart::append(out, &response.body))
     }
 
     fn write_continue(&mut self, out: &mut Vec<u8>) {
@@ -197,7 +203,7 @@ impl Wire for Http1 {
         self.ended && matches!(self.state, State::Head)
     }
 
-    fn write_request(&mut self, request: &Request, out: &mut Vec<u8>) -> Result<(), HttpError> {
+    fn write_request(&mut self, request: &Request, out: &mut Vec<u8>) -> Result<Apart, HttpError> {
         for part in [&request.method, &b" "[..], &request.path, b" HTTP/1.1\r\n"] {
             out.extend_from_slice(part);
         }
@@ -206,8 +212,7 @@ impl Wire for Http1 {
             write_field(out, name, value);
         }
         write!(out, "Content-Length: {}\r\n\r\n", request.body.len())?;
-        out.extend_from_slice(&request.body);
-        Ok(())
+        Ok(Apart::append(out, &request.body))
     }
 
     fn read_response(&mut self, inbox: &mut Inbox, response: &mut Response, ended: bool) -> Result<bool, HttpError> {

@@ -14,7 +14,8 @@ use super::error::HttpError;
 use super::frame;
 use super::handler::reason;
 use super::inbox::Inbox;
-use super::message::{Request, Response};
+use super::message::{Fields, Request, Response};
+use super::outbox::Apart;
 use super::pooled::{self, Progress, Wire};
 use super::refusal::Refusal;
 use super::workload;
@@ -83,15 +84,19 @@ impl Wire for ZapWire {
         Ok(Progress::Whole)
     }
 
-    fn write_response(&mut self, request: &Request, response: &Response, out: &mut Vec<u8>) -> Result<(), HttpError> {
+    fn write_response(
+        &mut self,
+        request: &Request,
+        response: &Response,
+        out: &mut Vec<u8>,
+    ) -> Result<Apart, HttpError> {
         let mut frame = FrameWriter::begin(out, RESPONSE);
         frame.scalar(0, &response.status.to_le_bytes());
         frame.bytes(8, reason(response.status).as_bytes());
         frame.bytes(16, PROTO);
         frame.pairs(24, response.pairs());
-        frame.bytes(32, if request.method == b"HEAD" { b"" } else { &response.body });
-        frame.pairs(40, response.trailers.iter());
-        frame.finish()
+        let body = if request.method == b"HEAD" { b"" } else { &*response.body };
+        frame.finish(body, &response.trailers)
     }
 
     /// A frame comes whole: nobody waits for a word.
@@ -105,7 +110,7 @@ impl Wire for ZapWire {
         self.ended
     }
 
-    fn write_request(&mut self, request: &Request, out: &mut Vec<u8>) -> Result<(), HttpError> {
+    fn write_request(&mut self, request: &Request, out: &mut Vec<u8>) -> Result<Apart, HttpError> {
         let mut frame = FrameWriter::begin(out, REQUEST);
         frame.bytes(0, &request.method);
         frame.slot(8, |out| {
@@ -115,9 +120,7 @@ impl Wire for ZapWire {
         });
         frame.bytes(16, PROTO);
         frame.pairs(24, request.pairs());
-        frame.bytes(32, &request.body);
-        frame.pairs(40, request.trailers.iter());
-        frame.finish()
+        frame.finish(&request.body, &request.trailers)
     }
 
     fn read_response(&mut self, inbox: &mut Inbox, response: &mut Response, _: bool) -> Result<bool, HttpError> {
@@ -221,7 +224,11 @@ impl<'o> FrameWriter<'o> {
     fn slot(&mut self, at: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let target = self.out.len();
         write(self.out);
-        let length = self.out.len() - target;
+        self.set_slot(at, target, self.out.len() - target);
+    }
+
+    /// Sets the slot at offset `at` to so many bytes at `target`; none are an absent slot.
+    fn set_slot(&mut self, at: usize, target: usize, length: usize) {
         if length == 0 {
             return;
         }
@@ -259,8 +266,18 @@ impl<'o> FrameWriter<'o> {
         });
     }
 
-    fn finish(self) -> Result<(), HttpError> {
-        let length = self.out.len() - self.start - frame::LENGTH_BYTES;
+    /// Puts body and trailers behind everything else, and finishes the frame. A body behind which nothing comes may be left to
+    /// be sent from where it lies.
+    fn finish(mut self, body: &[u8], trailers: &Fields) -> Result<Apart, HttpError> {
+        let target = self.out.len();
+        let apart = if trailers.is_empty() { Apart::append(self.out, body) } else { Apart::No };
+        if apart == Apart::No && !trailers.is_empty() {
+            self.out.extend_from_slice(body);
+        }
+        self.set_slot(32, target, body.len());
+        self.pairs(40, trailers.iter());
+        let behind = if apart == Apart::Yes { body.len() } else { 0 };
+        let length = self.out.len() - self.start - frame::LENGTH_BYTES + behind;
         let Ok(size) = u32::try_from(length) else { return Err(HttpError::DoesNotFit) };
         if !self.fits {
             return Err(HttpError::DoesNotFit);
@@ -269,6 +286,6 @@ impl<'o> FrameWriter<'o> {
         self.out[self.start..self.start + frame::LENGTH_BYTES].copy_from_slice(&size.to_be_bytes());
         let at = self.start + frame::LENGTH_BYTES;
         self.out[at..at + HEADER_BYTES].copy_from_slice(&header);
-        Ok(())
+        Ok(apart)
     }
 }

@@ -11,7 +11,7 @@ use crate::measure::job;
 /// # Errors
 /// Where the plan is not of this build, or the machine refuses.
 pub fn run() -> Outcome {
-    let done = job::run(
+    let done = job::run_with(
         #[cfg(feature = "net")]
         crate::http::Study,
         BufReader::new(std::io::stdin()),

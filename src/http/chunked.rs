@@ -126,8 +126,11 @@ fn read_trailers(bytes: &[u8], trailers: &mut Fields) -> Result<(), Refusal> {
 mod tests {
     use super::*;
 
-    /// Decodes `bytes` in pieces of `piece`: the body, its trailers, and what was left over.
-    fn decode(bytes: &[u8], piece: usize) -> Result<Option<(Vec<u8>, usize, Vec<u8>)>, Refusal> {
+    /// A body, how many fields are behind it, and what was left over.
+    type Decoded = (Vec<u8>, usize, Vec<u8>);
+
+    /// Decodes `bytes` in pieces of `piece`.
+    fn decode(bytes: &[u8], piece: usize) -> Result<Option<Decoded>, Refusal> {
         let (mut inbox, mut chunked) = (Inbox::default(), Chunked::new());
         let (mut body, mut trailers) = (Body::default(), Fields::default());
         let mut pieces = bytes.chunks(piece);

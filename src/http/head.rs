@@ -252,9 +252,14 @@ fn refusal(error: Error, head: &[u8]) -> Refusal {
     }
 }
 
-/// Whether the first line ends with the form of a version, `HTTP/` digit `.` digit, whichever it is.
+/// Whether the first line has three words of which the last has the form of a version, `HTTP/` digit `.` digit, whichever.
 fn names_a_version(head: &[u8]) -> bool {
     let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
-    let word = line.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
-    matches!(word, [b'H', b'T', b'T', b'P', b'/', major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit())
+    let mut words = line.split(|byte| *byte == b' ').skip(2);
+    match (words.next(), words.next()) {
+        (Some([b'H', b'T', b'T', b'P', b'/', major, b'.', minor]), None) => {
+            major.is_ascii_digit() && minor.is_ascii_digit()
+        }
+        _ => false,
+    }
 }

@@ -14,7 +14,7 @@ const AMPLE_BYTES: usize = 128 << 10;
 
 /// A connection's buffer.
 #[derive(Debug)]
-pub(super) struct Inbox {
+pub struct Inbox {
     buffer: Vec<u8>,
     start: usize,
     end: usize,

@@ -63,8 +63,8 @@ macro_rules! arms {
             fn workloads(self) -> Vec<WorkloadInfo> {
                 let info = |workload: &workload::Workload| WorkloadInfo {
                     name: workload.name,
-                    body_bytes: workload.body.len(),
-                    headers: workload.headers.len(),
+                    body: workload.body.clone(),
+                    headers: workload.headers,
                 };
                 workload::all().iter().map(info).collect()
             }

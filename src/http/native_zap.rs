@@ -65,7 +65,7 @@ async fn serve(mut stream: TcpStream) -> Result<(), HttpError> {
     while let Some(length) = frame::next(&mut stream, &mut inbox).await? {
         let whole = frame::LENGTH_BYTES + length;
         let request = root(&inbox.bytes()[frame::LENGTH_BYTES..whole])?;
-        let body = request.bytes(BODY).unwrap_or_default();
+        let body = body(request)?;
         let apart = answer(request, body, &mut writer)?;
         outbox::write(&mut stream, &writer.out, apart.of(body)).await?;
         inbox.take(whole);
@@ -76,7 +76,7 @@ async fn serve(mut stream: TcpStream) -> Result<(), HttpError> {
 /// Writes the answer to `request`: its body and its `X-` headers, of which every one is read.
 fn answer(request: Object<'_>, body: &[u8], writer: &mut Writer) -> Result<Apart, HttpError> {
     writer.builder.reset();
-    let mut headers = request.list(HEADERS).entries();
+    let mut headers = headers(request)?;
     let mut list = writer.builder.list();
     while let Some((name, value)) = next_pair(&mut headers)? {
         if is_echoed(name) {
@@ -110,7 +110,7 @@ pub fn request_frame(workload: &Workload) -> Result<Vec<u8>, HttpError> {
 /// Where that is malformed.
 pub fn answer_frame(request: &[u8]) -> Result<Vec<u8>, HttpError> {
     let (mut writer, request) = (Writer::default(), root(request)?);
-    let body = request.bytes(BODY).unwrap_or_default();
+    let body = body(request)?;
     let apart = answer(request, body, &mut writer)?;
     Ok([&writer.out, apart.of(body)].concat())
 }
@@ -147,8 +147,28 @@ fn root(message: &[u8]) -> Result<Object<'_>, HttpError> {
     root.map(|(object, _)| object).map_err(|_| HttpError::Malformed("the message's object is truncated"))
 }
 
+/// The body. The lenient reader takes a slot that leads out of the message for an absent one; here it is an error.
+fn body(message: Object<'_>) -> Result<&[u8], HttpError> {
+    match message.bytes(BODY) {
+        None if message.u64(BODY) != 0 => Err(HttpError::Malformed("the body lies outside of the message")),
+        body => Ok(body.unwrap_or_default()),
+    }
+}
+
+/// Names and values, alternately; a list that is not there has none.
+fn headers(message: Object<'_>) -> Result<Entries<'_>, HttpError> {
+    let list = message.list(HEADERS);
+    if list.is_null() && message.u64(HEADERS) != 0 {
+        return Err(HttpError::Malformed("the headers lie outside of the message"));
+    }
+    Ok(list.entries())
+}
+
+/// A header's name and value.
+type Pair<'m> = (&'m [u8], &'m [u8]);
+
 /// The next header, if there is one.
-fn next_pair<'m>(headers: &mut Entries<'m>) -> Result<Option<(&'m [u8], &'m [u8])>, HttpError> {
+fn next_pair<'m>(headers: &mut Entries<'m>) -> Result<Option<Pair<'m>>, HttpError> {
     match (headers.next(), headers.next()) {
         (Some(name), Some(value)) => Ok(Some((name, value))),
         (None, _) if headers.is_complete() => Ok(None),
@@ -186,7 +206,7 @@ impl Exchange for Client {
 
 /// Whether `answer` has the body, every `X-` header and no other, and the status.
 fn is_right(answer: Object<'_>, workload: &Workload) -> Result<bool, HttpError> {
-    let mut headers = answer.list(HEADERS).entries();
+    let mut headers = headers(answer)?;
     let mut broken = Ok(());
     let pairs = std::iter::from_fn(|| {
         next_pair(&mut headers).unwrap_or_else(|error| {
@@ -196,5 +216,5 @@ fn is_right(answer: Object<'_>, workload: &Workload) -> Result<bool, HttpError> 
     });
     let same = are_same(pairs, workload.echoed());
     broken?;
-    Ok(same && answer.u32(STATUS) == OK && answer.bytes(BODY) == Some(&workload.body))
+    Ok(same && answer.u32(STATUS) == OK && body(answer)? == workload.body)
 }

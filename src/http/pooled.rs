@@ -21,7 +21,7 @@ use super::workload::Workload;
 const WRITE_BYTES: usize = 64 << 10;
 
 /// How long, and for how many bytes, a refused peer is still listened to, so that the refusal reaches it.
-const LINGER: (Duration, usize) = (Duration::from_secs(1), 1 << 20);
+const LINGER: (Duration, usize) = (Duration::from_secs(1), 4 << 20);
 
 /// Every server's requests and responses.
 static REQUESTS: Pool<Request> = Pool::new();

@@ -37,6 +37,9 @@ const PROTO: &[u8] = b"HTTP/1.1";
 /// What a target starts with.
 const SCHEME: &[u8] = b"http://";
 
+/// Said of a length of 0, and of one over the limit.
+const NO_LENGTH: Refusal = Refusal::bad("the frame's length is none, or over the limit");
+
 /// The arm `zap-http`.
 #[derive(Debug)]
 pub struct ZapHttp;
@@ -75,7 +78,7 @@ pub struct ZapWire {
 
 impl Wire for ZapWire {
     fn read_request(&mut self, inbox: &mut Inbox, request: &mut Request) -> Result<Progress, Refusal> {
-        let Some(length) = frame::whole(inbox.bytes()).map_err(|_| Refusal::TOO_LARGE)? else {
+        let Some(length) = frame::whole(inbox.bytes()).map_err(|_| NO_LENGTH)? else {
             return Ok(Progress::Partial);
         };
         let whole = frame::LENGTH_BYTES + length;
@@ -143,20 +146,20 @@ fn read_request(message: &[u8], request: &mut Request) -> Result<(), Refusal> {
     request.method.extend_from_slice(method.as_bytes());
     request.host.extend_from_slice(host);
     request.path.extend_from_slice(path);
-    read_pairs(object.bytes(24), |name, value| request.set(name, value))?;
+    read_pairs(bytes(object, 24)?, |name, value| request.set(name, value))?;
     request.body.extend_from_slice(body(object)?);
     let Request { trailers, .. } = request;
-    read_pairs(object.bytes(40), |name, value| trailers.push(name, value))
+    read_pairs(bytes(object, 40)?, |name, value| trailers.push(name, value))
 }
 
 /// Reads a response's message.
 fn read_response(message: &[u8], response: &mut Response) -> Result<(), Refusal> {
     let object = root(message, RESPONSE)?;
     response.status = object.u16(0);
-    read_pairs(object.bytes(24), |name, value| response.set(name, value))?;
+    read_pairs(bytes(object, 24)?, |name, value| response.set(name, value))?;
     response.body.extend_from_slice(body(object)?);
     let Response { trailers, .. } = response;
-    read_pairs(object.bytes(40), |name, value| trailers.push(name, value))
+    read_pairs(bytes(object, 40)?, |name, value| trailers.push(name, value))
 }
 
 /// The root of a message that is whole, and of the type that is expected.
@@ -174,8 +177,17 @@ fn root(message: &[u8], kind: u8) -> Result<Object<'_>, Refusal> {
 }
 
 fn body(object: Object<'_>) -> Result<&[u8], Refusal> {
-    let body = object.bytes(32).unwrap_or_default();
+    let body = bytes(object, 32)?.unwrap_or_default();
     if body.len() > BODY_LIMIT { Err(Refusal::TOO_LARGE) } else { Ok(body) }
+}
+
+/// The bytes of a slot; absent where it is all zero. The lenient reader takes a slot that leads out of the message for an absent
+/// one, too.
+fn bytes(object: Object<'_>, at: usize) -> Result<Option<&[u8]>, Refusal> {
+    match object.bytes(at) {
+        None if object.u64(at) != 0 => Err(Refusal::bad("a slot leads out of the message")),
+        bytes => Ok(bytes),
+    }
 }
 
 /// Reads a block of fields: a count, and so many pairs. A block that is absent has none.

@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::net::SocketAddr;
 
+use bytes::Bytes;
 use tokio::net::TcpStream;
 
 pub use crate::transport::traffic::of_tcp_to;
@@ -30,10 +31,10 @@ pub struct ArmInfo {
 pub struct WorkloadInfo {
     /// Its name.
     pub name: &'static str,
-    /// Bytes of its body.
-    pub body_bytes: usize,
-    /// How many headers it has.
-    pub headers: usize,
+    /// Its body.
+    pub body: Bytes,
+    /// Its headers.
+    pub headers: &'static [(&'static str, &'static str)],
 }
 
 /// What was published about the bytes of an arm's request.

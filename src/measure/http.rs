@@ -11,13 +11,13 @@ use super::arm::{Arms, Wait};
 use super::conditions::{Findings, Watch, is_disturbed, wait_until_fit};
 use super::http_client::{Length, WindowPlan};
 use super::http_pair::{self, Found, Outcome as PairOutcome, PairPlan};
-use super::http_records;
 use super::latency::seed_from_clock;
 use super::machine_load::Sample;
 use super::processes::{Programs, Stop};
 use super::progress::Progress;
 use super::serialization::{Outcome, command, now};
 use super::shuffle::shuffle;
+use super::{http_records, http_yardstick};
 use crate::result::machine::Machine;
 use crate::result::record::{RunFile, RunInfo, SCHEMA};
 use crate::result::source::Source;
@@ -90,10 +90,12 @@ pub struct Session {
     pub uncounted: BTreeMap<(String, String), String>,
     /// Sets of pairs that were disturbed and taken anew: the process, and the place of workload and wait in their list.
     pub retaken: BTreeSet<[usize; 2]>,
-    /// Those of them that were disturbed every time.
-    pub disturbed: BTreeSet<[usize; 2]>,
+    /// Sets that were disturbed every time, and count all the same: process, workload, wait.
+    pub disturbed: BTreeSet<(usize, String, Wait)>,
     /// Sets of pairs that were taken.
     pub sets: usize,
+    /// The arm beside a server that is not ours; `None` where that was not taken.
+    pub yardstick: Option<http_yardstick::Outcome>,
     /// Whether the user ended the run.
     pub stopped: bool,
 }
@@ -115,7 +117,12 @@ pub fn run(arms: impl Arms, options: &Options, programs: &Programs, stop: &Stop,
     };
     let refused = unfit.clone().filter(|_| !options.force);
     if refused.is_none() && !stop.is_set() {
-        time(options, seed, programs, stop, &mut found, &mut progress);
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        time(options, &mut random, programs, stop, &mut found, &mut progress);
+        if !stop.is_set() && !http_yardstick::workloads(options).is_empty() {
+            progress.say("nginx and an arm, driven by wrk");
+            found.yardstick = Some(http_yardstick::run(arms, options, programs, &mut random, stop));
+        }
     }
     found.stopped |= stop.is_set();
     let conditions = watch.end(Findings {
@@ -148,7 +155,11 @@ pub fn run(arms: impl Arms, options: &Options, programs: &Programs, stop: &Stop,
 fn failure(found: &Session) -> Option<String> {
     let timed = found.failed.iter().map(|(key, reason)| format!("{} ({}): {reason}", key.arm, key.workload));
     let counted = found.uncounted.iter().map(|((arm, workload), reason)| format!("{arm} ({workload}): {reason}"));
-    timed.chain(counted).next()
+    let beside = match &found.yardstick {
+        Some(http_yardstick::Outcome::Failed(reason)) if !found.stopped => Some(reason.clone()),
+        _ => None,
+    };
+    timed.chain(counted).chain(beside).next()
 }
 
 /// The windows of a pair that is timed.
@@ -187,17 +198,23 @@ fn count(options: &Options, programs: &Programs, stop: &Stop, found: &mut Sessio
 
 /// The timed pairs. A set is all arms at one workload and wait, in an order shuffled anew; for each process all sets, in an order
 /// shuffled anew. A set in which any pair was disturbed is taken anew, for all arms, before any value of it is looked at.
-fn time(options: &Options, seed: u64, programs: &Programs, stop: &Stop, found: &mut Session, progress: &mut Progress) {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
+fn time(
+    options: &Options,
+    random: &mut ChaCha8Rng,
+    programs: &Programs,
+    stop: &Stop,
+    found: &mut Session,
+    progress: &mut Progress,
+) {
     let sets = options.waits.iter().flat_map(|wait| options.workloads.iter().map(|workload| (*wait, workload)));
     let mut sets: Vec<_> = sets.enumerate().collect();
     for process in 0..options.processes {
-        shuffle(&mut sets, &mut random);
+        shuffle(&mut sets, random);
         for (place, (wait, workload)) in &sets {
             found.sets += 1;
             for attempt in 1..=ATTEMPTS {
                 let mut order: Vec<&String> = options.arms.iter().collect();
-                shuffle(&mut order, &mut random);
+                shuffle(&mut order, random);
                 let mut disturbed = false;
                 for arm in order {
                     let key = Key { arm: arm.clone(), workload: (*workload).clone(), wait: *wait };
@@ -223,7 +240,7 @@ fn time(options: &Options, seed: u64, programs: &Programs, stop: &Stop, found: &
                 }
                 found.retaken.insert([process, *place]);
                 if attempt == ATTEMPTS {
-                    found.disturbed.insert([process, *place]);
+                    found.disturbed.insert((process, (*workload).clone(), *wait));
                 }
             }
         }

@@ -107,7 +107,7 @@ fn exchange(program: &Path, plan: &PairPlan, stop: &Stop) -> Result<Vec<Found>, 
 fn account(server: &mut Side<ArmEvent>, edge: Command, stop: &Stop) -> Result<(Account, Option<String>), String> {
     server.tell(edge);
     match server.hear(stop)? {
-        ArmEvent::Account { account, uncounted } => Ok((account, uncounted)),
+        ArmEvent::Account { account, uncounted } => Ok((*account, uncounted)),
         ArmEvent::Listening(_) => Err("the server's account is missing".to_owned()),
     }
 }

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::account::Account;
-use super::arm::{ArmInfo, Arms};
+use super::arm::{ArmInfo, Arms, Wait};
 use super::http::{BLOCKS, CONNECTIONS, COUNT_WINDOW, Key, Options, Session, WARM_UP, WINDOWS};
 use super::http_pair::Found;
 use super::http_verdicts::{REFERENCES, Row, blocks, rows, verdicts};
+use super::http_yardstick::{self, Outcome};
 use super::latency_records::{decimal, per};
 use crate::result::record::{Better, Class, Kind, Measurement, Status, VerdictRecord};
-use crate::stats::{self, Rule};
+use crate::stats::{self, Paired, Rule};
 
 /// The suite's name in results.
 pub(super) const SUITE: &str = "http";
@@ -59,6 +60,7 @@ pub(super) fn measurements(
         all.extend(records.spent(&row));
         all.extend(records.ratios(&row, &verdicts));
     }
+    all.extend(records.yardstick(options));
     all
 }
 
@@ -95,6 +97,10 @@ impl Records<'_> {
         let Some(blocks) = blocks(&self.session.timed, row) else { return self.missing(&row.key, measurement) };
         let settings = self.infos.iter().filter(|info| info.name == row.key.arm).flat_map(|info| info.settings);
         let measurement = settings.fold(measurement, |measurement, (name, value)| measurement.setting(name, *value));
+        let Key { workload, wait, .. } = &row.key;
+        let disturbed =
+            self.session.disturbed.iter().filter(|(_, one, other)| (one, other) == (workload, wait)).count();
+        let measurement = measurement.setting("disturbed_processes", disturbed);
         match stats::estimate(&Rule::default(), &blocks, &[]) {
             Ok(estimate) => {
                 let per_second = 1e9 / estimate.value;
@@ -113,11 +119,7 @@ impl Records<'_> {
             let Some(verdict) = verdicts.get(&(row.clone(), reference)) else {
                 return self.missing(&row.key, measurement);
             };
-            let mut measurement = measurement.value(verdict.ratio).verdict(verdict.clone());
-            measurement.interval = Some(verdict.interval);
-            measurement.interval_level = Some(verdict.interval_level);
-            measurement.interval_95 = Some(verdict.interval_95);
-            measurement
+            with_verdict(measurement, verdict)
         };
         references.map(ratio).collect()
     }
@@ -148,6 +150,65 @@ impl Records<'_> {
         all
     }
 }
+
+impl Records<'_> {
+    /// The arm and the server that is not ours, both driven by `wrk`: nanoseconds per request, and the verdict on the arm.
+    fn yardstick(&self, options: &Options) -> Vec<Measurement> {
+        let driven = match &self.session.yardstick {
+            Some(Outcome::Driven(driven)) => driven.as_slice(),
+            _ => &[],
+        };
+        let mut all = Vec::new();
+        for workload in http_yardstick::workloads(options) {
+            let of = |server: &str| driven.iter().find(|row| row.server == server && row.workload == workload);
+            let begin = |server: &str, metric: &str, unit: &str| {
+                let class = if server == http_yardstick::NAME { Class::Context } else { Class::Row };
+                let measurement = self.begin(server, &workload).class(class).row("wrk").wait(Wait::Block.name());
+                measurement.metric(metric, unit, Kind::Rate, Better::Lower)
+            };
+            for server in [http_yardstick::NAME, http_yardstick::ARM] {
+                let measurement = begin(server, "time", "ns/request");
+                let estimate = of(server).map(|row| (row, stats::estimate(&Rule::default(), &row.blocks_ns, &[])));
+                all.push(match estimate {
+                    Some((row, Ok(estimate))) => measurement.estimate(&estimate).rounds(row.blocks_ns.clone()),
+                    Some((_, Err(error))) => measurement.without(Status::NotMeasured, error.to_string()),
+                    None => self.without_yardstick(measurement),
+                });
+            }
+            let measurement = begin(http_yardstick::ARM, &format!("time-over-{}", http_yardstick::NAME), "1");
+            let compared = of(http_yardstick::ARM).zip(of(http_yardstick::NAME)).and_then(|(row, reference)| {
+                let pair = Paired { row: &row.blocks_ns, reference: &reference.blocks_ns };
+                stats::paired(&Rule::default(), &[pair], &[]).ok()?.first().copied()
+            });
+            all.push(match compared {
+                Some(one) => with_verdict(measurement, &VerdictRecord::new(http_yardstick::NAME, &one)),
+                None => self.without_yardstick(measurement),
+            });
+        }
+        all
+    }
+
+    fn without_yardstick(&self, measurement: Measurement) -> Measurement {
+        match (&self.session.yardstick, self.refused) {
+            (Some(Outcome::Unsupported(reason)), _) => measurement.without(Status::Unsupported, reason.clone()),
+            (Some(Outcome::Failed(reason)), _) => measurement.without(Status::Failed, reason.clone()),
+            (_, Some(refused)) => measurement.without(Status::NotMeasured, refused),
+            (_, None) => measurement.without(Status::NotMeasured, "the run was ended before it"),
+        }
+    }
+}
+
+/// A ratio of times, with all that led to its verdict.
+fn with_verdict(measurement: Measurement, verdict: &VerdictRecord) -> Measurement {
+    let mut measurement = measurement.value(verdict.ratio).verdict(verdict.clone());
+    measurement.interval = Some(verdict.interval);
+    measurement.interval_level = Some(verdict.interval_level);
+    measurement.interval_95 = Some(verdict.interval_95);
+    measurement
+}
+
+/// A figure of an account.
+type OfAccount = fn(&Account) -> Option<u64>;
 
 fn account(found: &Found, side: &str) -> Account {
     if side == "client" { found.client.account } else { found.server }
@@ -210,7 +271,7 @@ impl Counted<'_> {
     /// Allocations and bytes of a request: the client's, the server's, and both together.
     fn allocations(&self) -> Vec<Measurement> {
         let mut all = Vec::new();
-        let metrics: [(&str, &str, fn(&Account) -> Option<u64>); 2] = [
+        let metrics: [(&str, &str, OfAccount); 2] = [
             ("allocations", "1/request", |account| account.allocations),
             ("allocated-bytes", "B/request", |account| account.allocated_bytes),
         ];

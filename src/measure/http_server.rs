@@ -46,7 +46,7 @@ pub enum ArmEvent {
     /// What it has spent so far.
     Account {
         /// The account.
-        account: Account,
+        account: Box<Account>,
         /// Why system calls are not counted.
         uncounted: Option<String>,
     },
@@ -153,7 +153,7 @@ fn is_exhaustion(error: &std::io::Error) -> bool {
 /// Takes the account whenever the driver asks, until it asks no more.
 fn take_accounts(mut input: impl BufRead, mut meter: Meter, mut output: impl Write) {
     while let Some(command) = next_command(&mut input) {
-        let account = meter.sample(if command == Command::Begin { Edge::Begin } else { Edge::End });
+        let account = Box::new(meter.sample(if command == Command::Begin { Edge::Begin } else { Edge::End }));
         let uncounted = meter.uncounted().map(str::to_owned);
         if say(&mut output, &ArmEvent::Account { account, uncounted }).is_err() {
             break;

@@ -61,12 +61,24 @@ pub fn build() -> String {
     format!("{} {} {}", source.version, source.commit, source.profile)
 }
 
-/// Reads a job from the first line of `input` and does it, an event a line on `output`. Those of the HTTP study are about one of
-/// `arms`.
+/// Reads a job from the first line of `input` and does it, an event a line on `output`.
 ///
 /// # Errors
 /// A sentence, where the job makes no sense to this build or the machine refuses it.
-pub fn run(
+pub fn run(input: impl BufRead + Send + 'static, output: impl Write + Send) -> Result<(), String> {
+    run_with(
+        #[cfg(feature = "net")]
+        super::arm::NoArms,
+        input,
+        output,
+    )
+}
+
+/// As [`run`], for jobs of the HTTP study, too, which are about one of `arms`.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
     #[cfg(feature = "net")] arms: impl Arms,
     mut input: impl BufRead + Send + 'static,
     output: impl Write + Send,

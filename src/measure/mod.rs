@@ -34,6 +34,7 @@
 //! | `http` | the driver of the HTTP study |
 //! | `http_records` | its figures as the records of a results file |
 //! | `http_verdicts` | what is said of one arm against another |
+//! | `http_yardstick` | a server that is not ours beside one of the arms |
 
 #[cfg(feature = "net")]
 pub mod account;
@@ -56,6 +57,8 @@ mod http_records;
 pub mod http_server;
 #[cfg(feature = "net")]
 mod http_verdicts;
+#[cfg(feature = "net")]
+pub mod http_yardstick;
 pub mod instructions;
 pub mod job;
 #[cfg(feature = "net")]

@@ -158,14 +158,7 @@ impl<E: DeserializeOwned + Send + 'static> Worker<E> {
         let begin = || {
             let job = serde_json::to_vec(job)?;
             let ((theirs, input), (output, ours)) = (std::io::pipe()?, std::io::pipe()?);
-            let work = move || {
-                job::run(
-                    #[cfg(feature = "net")]
-                    super::arm::NoArms,
-                    BufReader::new(theirs),
-                    ours,
-                )
-            };
+            let work = move || job::run(BufReader::new(theirs), ours);
             let thread = thread::Builder::new().name(name.to_owned()).spawn(work)?;
             Ok(Self::with(Hand::Thread(Some(thread)), input, output, &job))
         };

@@ -30,6 +30,9 @@ pub enum Command {
     /// Load protocols for as long as is asked, in an open loop.
     #[cfg(feature = "net")]
     Sustained(crate::cmd::sustained::Args),
+    /// Measure five arms that answer the same HTTP request.
+    #[cfg(feature = "net")]
+    Http(crate::cmd::http::Args),
     /// Serve protocols, for other programs to talk to.
     #[cfg(feature = "net")]
     Serve(crate::cmd::serve::Args),

@@ -8,6 +8,7 @@
 //! | [`codec`] | the [`Codec`](codec::Codec) trait, its error, the registry; one wire format a file |
 //! | `transport` | the `Transport` and `Connection` traits, the registry; one network stack a file (feature `net`) |
 //! | `protocol` | the rows: a codec on a transport under the name the papers use (feature `net`) |
+//! | `http` | the HTTP study, one arm a file (feature `net`) |
 //! | [`measure`] | clocks, counters, conditions, rounds; one driver a file |
 //! | [`stats`] | the statistics: pure functions |
 //! | [`result`] | the versioned records of a run, their store, the machine's fingerprint |
@@ -24,6 +25,8 @@ pub mod cli;
 pub mod cmd;
 pub mod codec;
 pub mod compare;
+#[cfg(feature = "net")]
+pub mod http;
 pub mod measure;
 #[cfg(feature = "net")]
 pub mod protocol;

@@ -17,6 +17,7 @@ const WALLS: [(&str, &[&str]); 12] = [
     ("transport", &["vote", "codec", "schema"]),
     ("protocol", &["codec", "transport"]),
     ("measure", &["vote", "codec", "transport", "protocol", "result", "stats"]),
+    ("http", &["zap", "measure"]),
     ("cli", &["cmd"]),
 ];
 

@@ -5,6 +5,10 @@ pub mod decode;
 pub mod doctor;
 pub mod encode;
 pub mod export;
+#[cfg(feature = "net")]
+pub mod http;
+#[cfg(feature = "net")]
+pub mod http_serve;
 pub mod inspect;
 #[cfg(feature = "net")]
 pub mod latency;
@@ -58,6 +62,8 @@ pub fn run(command: Command) -> Outcome {
         Command::Serialize(args) => serialize::run(&args),
         #[cfg(feature = "net")]
         Command::Latency(args) => latency::run(&args),
+        #[cfg(feature = "net")]
+        Command::Http(args) => http::run(&args),
         #[cfg(feature = "net")]
         Command::Serve(args) => serve::run(&args),
         #[cfg(feature = "net")]

@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::{BadInput, Outcome, print, write_whole};
 use crate::report::readme::BlockError;
-use crate::report::{instructions, latency, readme, serialization, sustained, terminal};
+use crate::report::{http, instructions, latency, readme, serialization, sustained, terminal};
 use crate::result::{RunFile, read};
 
 /// The line by which a block says which run it is from.
@@ -41,11 +41,12 @@ struct Block {
     markdown: fn(&RunFile) -> String,
 }
 
-const BLOCKS: [Block; 4] = [
+const BLOCKS: [Block; 5] = [
     Block { name: "serialization", is_in: serialization::is_in, markdown: serialization::markdown },
     Block { name: "instructions", is_in: instructions::is_in, markdown: instructions::markdown },
     Block { name: "latency", is_in: latency::is_in, markdown: latency::markdown },
     Block { name: "sustained", is_in: sustained::is_in, markdown: sustained::markdown },
+    Block { name: "http", is_in: http::is_in, markdown: http::markdown },
 ];
 
 /// Runs the subcommand.

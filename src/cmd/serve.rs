@@ -93,7 +93,8 @@ fn identity(args: &Args, protocols: &[Protocol]) -> anyhow::Result<Option<Identi
     Ok(Some(transport::certificate::self_signed()?))
 }
 
-fn stop_on_signals(shutdown: &CancellationToken) -> anyhow::Result<()> {
+/// Cancels `shutdown` on SIGINT and SIGTERM.
+pub(super) fn stop_on_signals(shutdown: &CancellationToken) -> anyhow::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])
         .context("cannot watch for signals")?;
     let shutdown = shutdown.clone();

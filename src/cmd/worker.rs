@@ -11,6 +11,12 @@ use crate::measure::job;
 /// # Errors
 /// Where the plan is not of this build, or the machine refuses.
 pub fn run() -> Outcome {
-    job::run(BufReader::new(std::io::stdin()), std::io::stdout()).map_err(anyhow::Error::msg)?;
+    let done = job::run_with(
+        #[cfg(feature = "net")]
+        crate::http::Study,
+        BufReader::new(std::io::stdin()),
+        std::io::stdout(),
+    );
+    done.map_err(anyhow::Error::msg)?;
     Ok(ExitCode::SUCCESS)
 }

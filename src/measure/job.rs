@@ -5,6 +5,8 @@ use std::io::{BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "net")]
+use super::arm::Arms;
 use super::pinning;
 use super::worker::Plan;
 
@@ -26,6 +28,12 @@ pub enum Job {
     /// Both, as threads of this process.
     #[cfg(feature = "net")]
     Pair(Box<super::pair::PairPlan>),
+    /// The server of one arm of the HTTP study.
+    #[cfg(feature = "net")]
+    Answer(super::http_server::ArmPlan),
+    /// The client of one arm.
+    #[cfg(feature = "net")]
+    Ask(super::http_client::AskPlan),
 }
 
 /// What keeps a client and its server apart.
@@ -60,7 +68,24 @@ pub fn build() -> String {
 ///
 /// # Errors
 /// A sentence, where the job makes no sense to this build or the machine refuses it.
-pub fn run(mut input: impl BufRead + Send + 'static, output: impl Write + Send) -> Result<(), String> {
+pub fn run(input: impl BufRead + Send + 'static, output: impl Write + Send) -> Result<(), String> {
+    run_with(
+        #[cfg(feature = "net")]
+        super::arm::NoArms,
+        input,
+        output,
+    )
+}
+
+/// As [`run`], for jobs of the HTTP study, too, which are about one of `arms`.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    #[cfg(feature = "net")] arms: impl Arms,
+    mut input: impl BufRead + Send + 'static,
+    output: impl Write + Send,
+) -> Result<(), String> {
     let mut text = String::new();
     input.read_line(&mut text).map_err(|error| format!("the job cannot be read: {error}"))?;
     match serde_json::from_str(&text).map_err(|error| format!("the job makes no sense: {error}"))? {
@@ -87,6 +112,16 @@ pub fn run(mut input: impl BufRead + Send + 'static, output: impl Write + Send) 
         Job::Pair(plan) => {
             accept(&plan.build, None)?;
             super::pair::carry_out(&plan, output)
+        }
+        #[cfg(feature = "net")]
+        Job::Answer(plan) => {
+            accept(&plan.build, plan.core)?;
+            super::http_server::run(arms, plan, input, output)
+        }
+        #[cfg(feature = "net")]
+        Job::Ask(plan) => {
+            accept(&plan.build, plan.core)?;
+            super::http_client::run(arms, plan, input, output)
         }
     }
 }

@@ -264,7 +264,8 @@ fn meter(duration: Duration, into: &mut Histogram<u64>) {
     });
 }
 
-fn seed_from_clock() -> u64 {
+/// A seed that nobody has chosen.
+pub(super) fn seed_from_clock() -> u64 {
     let clock = OffsetDateTime::now_utc().unix_timestamp_nanos().unsigned_abs();
     // Below 2^53, which every JSON reader keeps exactly.
     u64::try_from(clock % (1 << 53)).unwrap_or(0)

@@ -355,7 +355,7 @@ fn percentiles(histogram: &Histogram<u64>, enough: impl Fn(u64) -> bool) -> Perc
 }
 
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and counts stay far below 2^53")]
-fn decimal(whole: u64) -> f64 {
+pub(super) fn decimal(whole: u64) -> f64 {
     whole as f64
 }
 

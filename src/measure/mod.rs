@@ -31,15 +31,39 @@
 //! | `latency` | the driver of the latency suite |
 //! | `latency_records` | its figures as the records of a results file |
 //! | `latency_accounts` | the accounts of both sides as records |
+//! | `arm` | what the HTTP study's driver asks of an arm |
+//! | `http_server` | one fresh process: the server of one arm |
+//! | `http_client` | one fresh process: its client, in a closed loop on every connection |
+//! | `http_pair` | the two, from start to end |
+//! | `http` | the driver of the HTTP study |
+//! | `http_records` | its figures as the records of a results file |
+//! | `http_verdicts` | what is said of one arm against another |
+//! | `http_yardstick` | a server that is not ours beside one of the arms |
 
 #[cfg(feature = "net")]
 pub mod account;
 pub mod allocations;
 #[cfg(feature = "net")]
+pub mod arm;
+#[cfg(feature = "net")]
 pub mod client;
 pub mod conditions;
 pub mod doctor;
 pub mod hiccup;
+#[cfg(feature = "net")]
+pub mod http;
+#[cfg(feature = "net")]
+pub mod http_client;
+#[cfg(feature = "net")]
+pub mod http_pair;
+#[cfg(feature = "net")]
+mod http_records;
+#[cfg(feature = "net")]
+pub mod http_server;
+#[cfg(feature = "net")]
+mod http_verdicts;
+#[cfg(feature = "net")]
+pub mod http_yardstick;
 pub mod instructions;
 pub mod job;
 #[cfg(feature = "net")]

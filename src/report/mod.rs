@@ -6,12 +6,14 @@
 //! | [`instructions`] | the table of instructions per message |
 //! | [`latency`] | the tables of the latency suite |
 //! | [`sustained`] | the tables of the sustained suite |
+//! | [`http`] | the tables of the HTTP study |
 //! | [`table`] | what a table is, and how it is written in Markdown |
 //! | [`terminal`] | the same tables, aligned, on a terminal |
 //! | [`export`] | a run in the formats of other programs |
 //! | [`readme`] | blocks between markers in a Markdown file |
 
 pub mod export;
+pub mod http;
 pub mod instructions;
 pub mod latency;
 pub mod readme;

@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
 
 use super::table::Table;
-use super::{instructions, latency as latency_tables, serialization, sustained as sustained_tables};
+use super::{http as http_tables, instructions, latency as latency_tables, serialization, sustained as sustained_tables};
 use crate::result::RunFile;
 
 /// The serialization suite's tables, with what they were measured on above them.
@@ -30,6 +30,14 @@ pub fn sustained(run: &RunFile) -> String {
     parts.join("\n\n")
 }
 
+/// The HTTP study's tables, with what they were measured on above them.
+#[must_use]
+pub fn http(run: &RunFile) -> String {
+    let mut parts = vec![http_tables::provenance(run)];
+    parts.extend(http_tables::tables(run).iter().map(grid));
+    parts.join("\n\n")
+}
+
 /// Every table that the run has figures for.
 #[must_use]
 pub fn run(run: &RunFile) -> String {
@@ -42,6 +50,9 @@ pub fn run(run: &RunFile) -> String {
     }
     if sustained_tables::is_in(run) {
         parts.push(sustained(run));
+    }
+    if http_tables::is_in(run) {
+        parts.push(http(run));
     }
     // A run without any figure still says which it is.
     if parts.is_empty() || serialization::is_in(run) {

@@ -44,6 +44,8 @@ pub struct Builder {
     pub(super) buffer: Vec<u8>,
     /// The values whose slots wait for their object to be finished: those of the open objects, outermost first.
     pub(super) pending: Vec<Pending>,
+    /// The value that is sent from where it lies, right behind what is built.
+    pub(super) apart: Option<Pending>,
     version: Version,
     flags: Flags,
     pub(super) error: Option<BuildError>,
@@ -72,7 +74,8 @@ impl Builder {
     /// A builder that builds into `buffer`, whatever it held before.
     #[must_use]
     pub fn with_buffer(buffer: Vec<u8>) -> Self {
-        let mut builder = Self { buffer, pending: Vec::new(), version: Version::V1, flags: Flags::NONE, error: None };
+        let (pending, apart, error) = (Vec::new(), None, None);
+        let mut builder = Self { buffer, pending, apart, version: Version::V1, flags: Flags::NONE, error };
         builder.reset();
         builder
     }
@@ -83,6 +86,7 @@ impl Builder {
         self.buffer.clear();
         self.buffer.resize(HEADER_BYTES, 0);
         self.pending.clear();
+        self.apart = None;
         self.error = None;
     }
 
@@ -149,10 +153,42 @@ impl Builder {
     /// Finishes the message with `root` as its root object. The bytes stay until the builder is [`reset`](Self::reset).
     ///
     /// # Errors
-    /// The first thing that went wrong since the message was begun.
+    /// The first thing that went wrong since the message was begun; a value that was set
+    /// [apart](ObjectBuilder::set_bytes_apart), which is for [`finish_apart`](Self::finish_apart).
     #[inline]
     pub fn finish(&mut self, root: ObjectRef) -> Result<&[u8], BuildError> {
-        match (self.error, u32::try_from(root.0), u32::try_from(self.buffer.len())) {
+        if self.apart.is_some() {
+            self.fail(BuildError::Apart);
+        }
+        self.write_header(root, self.buffer.len())
+    }
+
+    /// Finishes a message of which one value was set [apart](ObjectBuilder::set_bytes_apart): gives all of it but that value,
+    /// which has to follow these bytes at once, from wherever it lies.
+    ///
+    /// # Errors
+    /// The first thing that went wrong since the message was begun.
+    #[inline]
+    pub fn finish_apart(&mut self, root: ObjectRef) -> Result<&[u8], BuildError> {
+        let Some(Pending { slot, length }) = self.apart else { return self.finish(root) };
+        let target = self.buffer.len();
+        match (u32::try_from(target.saturating_sub(slot)), u32::try_from(length)) {
+            (Ok(offset), Ok(length)) if length > 0 => {
+                let value = u64::from(offset) | u64::from(length) << 32;
+                if let Some(place) = self.buffer.get_mut(slot..slot.saturating_add(8)) {
+                    place.copy_from_slice(&value.to_le_bytes());
+                }
+            }
+            (Ok(_), Ok(_)) => {}
+            _ => self.fail(BuildError::TooLarge),
+        }
+        self.write_header(root, target.saturating_add(length))
+    }
+
+    /// Writes the header of a message of `size` bytes, and gives what is built of it.
+    #[inline]
+    fn write_header(&mut self, root: ObjectRef, size: usize) -> Result<&[u8], BuildError> {
+        match (self.error, u32::try_from(root.0), u32::try_from(size)) {
             (None, Ok(root), Ok(size)) => {
                 let (head, _) = self.buffer.split_at_mut_checked(HEADER_BYTES).ok_or(BuildError::TooLarge)?;
                 head.copy_from_slice(&header(self.version, self.flags, root, size));
@@ -210,6 +246,32 @@ mod tests {
         let root = object.finish();
         let message = builder.finish(root).unwrap();
         assert_eq!((Message::parse(message).unwrap().root().bytes(0), message.len()), (Some(&b"last"[..]), 16 + 8 + 9));
+    }
+
+    #[test]
+    fn a_value_apart_makes_the_message_that_a_copied_one_makes() {
+        let value = [7; 100];
+        for value in [&value[..], b""] {
+            let mut builder = Builder::new();
+            let mut object = builder.object(24);
+            object.set_text(0, "text").set_u32(16, 9).set_bytes(8, value);
+            let root = object.finish();
+            let whole = builder.finish(root).unwrap().to_vec();
+            builder.reset();
+            let mut object = builder.object(24);
+            object.set_text(0, "text").set_u32(16, 9).set_bytes_apart(8, value.len());
+            let root = object.finish();
+            let head = builder.finish_apart(root).unwrap();
+            assert_eq!(head.len(), whole.len() - value.len());
+            assert_eq!([head, value].concat(), whole);
+            // Without the value it would be cut off.
+            assert_eq!(builder.finish(root), Err(BuildError::Apart));
+        }
+        let mut builder = Builder::new();
+        let mut object = builder.object(16);
+        object.set_bytes_apart(0, 1).set_bytes_apart(8, 1);
+        let root = object.finish();
+        assert_eq!(builder.finish_apart(root), Err(BuildError::Apart));
     }
 
     #[test]

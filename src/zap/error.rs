@@ -97,6 +97,8 @@ pub enum BuildError {
     },
     /// The elements of one list were not all of the same kind, or structs not all of the same stride.
     MixedElements,
+    /// Two values were set apart, or the message was finished as if none had been.
+    Apart,
 }
 
 impl fmt::Display for BuildError {
@@ -107,6 +109,7 @@ impl fmt::Display for BuildError {
                 write!(f, "a field of {width} bytes at {at} lies outside its object's fixed section of {size} bytes")
             }
             Self::MixedElements => f.write_str("a list has elements of different kinds"),
+            Self::Apart => f.write_str("a value that is sent apart is not the only one, or was forgotten"),
         }
     }
 }

@@ -64,6 +64,18 @@ impl<'b> ObjectBuilder<'b> {
         self
     }
 
+    /// Sets the slot at offset `at` to `length` bytes that will follow the whole message as it is built, from wherever they lie:
+    /// see [`Builder::finish_apart`]. A message can have one such value.
+    #[inline]
+    pub fn set_bytes_apart(&mut self, at: usize, length: usize) -> &mut Self {
+        self.set_slot(at, 0, 0);
+        let apart = Pending { slot: self.position.saturating_add(at), length };
+        if self.builder.apart.replace(apart).is_some() {
+            self.builder.fail(BuildError::Apart);
+        }
+        self
+    }
+
     /// Appends `value` and sets the slot at offset `at` to it; an empty text is written as an absent one.
     #[inline]
     pub fn set_text(&mut self, at: usize, value: &str) -> &mut Self {

@@ -7,7 +7,7 @@
 //! | [`waits`] | why a vote was handed over later than that |
 //! | [`interval`] | what happened in one second |
 //! | [`generator`] | the loop: hands votes over, takes answers, looks at the clock |
-//! | [`virtual_time`] | a clock that only moves when everybody rests, for tests |
+//! | `virtual_time` | a clock that only moves when everybody rests, for tests |
 //! | [`books`] | an interval as it goes to the driver and into the logs |
 //! | [`worker`] | one fresh process that is the generator of one protocol |
 

@@ -182,12 +182,10 @@ impl Rig {
 /// How often a driver that waits looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(250);
 
-fn start_server(
-    program: &Path,
-    options: &Options,
-    row: &RowKey,
-    count: bool,
-) -> Result<(Worker<ServerEvent>, (Address, Option<String>)), Failure> {
+/// A server that listens: its process, where it listens, and the certificate that it shows.
+type Listening = (Worker<ServerEvent>, (Address, Option<String>));
+
+fn start_server(program: &Path, options: &Options, row: &RowKey, count: bool) -> Result<Listening, Failure> {
     let plan = ServePlan {
         build: build(),
         core: options.cores.map(|(_, server)| server),

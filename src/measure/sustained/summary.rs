@@ -297,7 +297,8 @@ impl Table {
         let longest = |block: &&Block| block.last().map_or(0, |(bucket, _)| self.value(*bucket as usize));
         for (name, share) in PERCENTILES {
             let value = all.value_at_quantile(share);
-            let reach = blocks.iter().filter(|block| longest(block) >= value).count();
+            let reached = all.lowest_equivalent(value);
+            let reach = blocks.iter().filter(|block| longest(block) >= reached).count();
             let is_beyond = !censored.is_empty() && value >= censored.min();
             if is_beyond {
                 beyond.push(name);

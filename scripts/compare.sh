@@ -4,7 +4,7 @@
 #
 #   scripts/compare.sh COMMIT_A COMMIT_B [COMPARE'S OPTIONS]
 #   PROCESSES=30   processes a side, at least 8        CODECS=protobuf,capnp   only these, and zap
-#   ROUNDS=15      rounds in each process
+#   ROUNDS=15      rounds in each process             SLICE=2000   microseconds of a candidate in a round, 10000 with CODECS
 #   OUT=DIR        keep the session there; a folder of the system's for temporary files unless told otherwise
 #   WORK=DIR       keep the builds there, and take those that are there already
 #   FORCE=1        measure on an unfit machine, too: rates are then indicative
@@ -25,6 +25,8 @@ processes=${PROCESSES:-30}
 [ "$processes" -ge 8 ] || { echo "compare.sh: PROCESSES: at least 8 are wanted, two for each layout" >&2; exit 2; }
 layouts=(0 16 32 48)
 rounds=${ROUNDS:-15}
+# Whoever else runs is counted in ticks of 10 ms, of which one must not disturb a round: few candidates make short rounds.
+slice=${SLICE:-${CODECS:+10000}}
 work=${WORK:-$(mktemp -d)}
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
@@ -120,7 +122,7 @@ for at in "${!layouts[@]}"; do
         [ -z "${CODECS:-}" ] || more+=(--codec "$CODECS")
         [ -z "${FORCE:-}" ] || more+=(--force)
         "$work/bin/$driver/votebench" serialize --session "$session" --layout "${layouts[$at]}" --results "$out/$side" \
-            --rounds "$rounds" --processes $(((processes - at + ${#layouts[@]} - 1) / ${#layouts[@]})) "${more[@]}" \
+            --rounds "$rounds" --slice "${slice:-2000}" --processes $(((processes - at + ${#layouts[@]} - 1) / ${#layouts[@]})) "${more[@]}" \
             < "$work/$driver.go" > "$work/$driver.said" 2> "$out/$driver.log" &
         pids+=($!)
     done
@@ -133,8 +135,13 @@ for driver in "${drivers[@]}"; do
 done
 
 asks() {
-    local line
-    read -r -u "${said[$1]}" line && [ "$line" = turn ] || {
+    local line='' status=142
+    # Now and then it looks up, so that a signal is heard; above 128 is what it says then.
+    while [ "$status" -gt 128 ]; do
+        status=0
+        read -r -t 5 -u "${said[$1]}" line || status=$?
+    done
+    [ "$line" = turn ] || {
         say "the driver $1 has ended early:"
         tail -n 5 "$out/$1.log" >&2
         exit 3

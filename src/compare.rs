@@ -9,7 +9,7 @@
 //! | [`pair`] | two figures of the same coordinates, and what the statistics need of them |
 //! | [`judge`] | from pairs to lines: one family, one verdict a line |
 //! | [`trend`] | more than two sides: at which one a figure changed |
-//! | [`sensitivity`] | how often it errs and finds, on noise that a session has recorded |
+//! | [`sensitivity`] | how often it errs and finds, on noise that a run has recorded |
 //! | [`record`] | the shape of what `votebench compare --json` prints |
 //!
 //! A **side** is what stands left or right of a comparison: a run, or several that belong together, such as the times and the

@@ -25,7 +25,7 @@ pub fn layout(run: &RunFile) -> Option<u64> {
     run.settings.get("layout_bytes")?.as_u64()
 }
 
-pub(super) fn turns(run: &RunFile) -> impl Iterator<Item = u64> {
+fn turns(run: &RunFile) -> impl Iterator<Item = u64> {
     let turns = run.settings.get("turns_ms").and_then(serde_json::Value::as_array);
     turns.into_iter().flatten().filter_map(serde_json::Value::as_u64)
 }

@@ -10,6 +10,7 @@
 //! | [`machine`] | which machine it was |
 //! | [`source`] | which build it was |
 //! | [`check`] | what makes a file contradict itself |
+//! | `untagged` | reading figures that are one of several things |
 //! | [`read`] | reading, with one sentence for each defect |
 //! | [`store`] | the folders under `results/`, never overwritten |
 //! | [`error`] | what can be wrong |
@@ -24,6 +25,7 @@ pub mod read;
 pub mod record;
 pub mod source;
 pub mod store;
+mod untagged;
 pub mod verdict;
 
 pub use error::{Defect, ResultError};

@@ -205,7 +205,7 @@ pub enum Number {
 }
 
 /// A figure: one number, or the percentiles of a distribution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
     /// One number.
@@ -218,7 +218,7 @@ pub enum Value {
 pub type Percentiles = BTreeMap<String, Option<Number>>;
 
 /// What each process found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Processes {
     /// Every round's value of every process.

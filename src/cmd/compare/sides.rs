@@ -18,7 +18,7 @@ const NAMED_DIGITS: usize = 12;
 ///
 /// # Errors
 /// A sentence for the first that is none.
-pub fn load(names: &[String], results: &Path) -> Result<Vec<Side>, BadInput> {
+pub(super) fn load(names: &[String], results: &Path) -> Result<Vec<Side>, BadInput> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = names.iter().map(|name| scope.spawn(move || side(name, results))).collect();
         let sides = threads.into_iter().zip(names);
@@ -30,11 +30,7 @@ pub fn load(names: &[String], results: &Path) -> Result<Vec<Side>, BadInput> {
     })
 }
 
-/// The side that `name` stands for.
-///
-/// # Errors
-/// A sentence, where it stands for none.
-pub fn side(name: &str, results: &Path) -> Result<Side, BadInput> {
+fn side(name: &str, results: &Path) -> Result<Side, BadInput> {
     let path = Path::new(name);
     let paths = if path.is_file() || path.join("results.json").is_file() {
         vec![path.to_owned()]

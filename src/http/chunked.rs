@@ -79,7 +79,12 @@ impl Chunked {
                     _ => return Err(Refusal::bad("a chunk is longer than its size")),
                 },
                 State::Trailers(lines) => {
-                    let Some(length) = lines.end(arrived, HEAD_LIMIT)? else { return Ok(false) };
+                    // No line of these is the first of a head.
+                    let end = lines.end(arrived, HEAD_LIMIT).map_err(|refusal| match refusal.status {
+                        414 => Refusal::FIELDS_TOO_LARGE,
+                        _ => refusal,
+                    });
+                    let Some(length) = end? else { return Ok(false) };
                     read_trailers(&arrived[..length], trailers)?;
                     inbox.take(length);
                     return Ok(true);

@@ -86,6 +86,9 @@ impl Exchange for Client {
         let response = self.client.request(request).await.map_err(|error| error.to_string())?;
         let (head, body) = response.into_parts();
         let body = body.collect().await.map_err(|error| error.to_string())?.to_bytes();
+        // A turn for the task that returns the connection to its pool. Without it the next request may find the pool empty and open
+        // another connection, and every worker of the study has one.
+        tokio::task::yield_now().await;
         let media_type = head.headers.get(CONTENT_TYPE).map(|value| value.as_bytes());
         let wanted = self.workload.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let echoed = head.headers.iter().filter(|(name, _)| is_echoed(name.as_str().as_bytes()));

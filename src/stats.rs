@@ -8,11 +8,13 @@
 //! | [`adjust`] | Benjamini-Hochberg |
 //! | [`floor`] | the A/A floor: how far the same thing under two labels differs from itself |
 //! | [`verdict`] | the rule that turns the numbers of a family of rows into verdicts |
+//! | [`disturbed`] | verdicts with and without what was disturbed, where nothing is dropped |
 //! | [`simulation`] | synthetic noise, and how often the rule errs and finds under it |
 //!
 //! The unit of replication is the process: it contributes one number per row, whatever the number of its rounds.
 
 pub mod adjust;
+pub mod disturbed;
 pub mod floor;
 pub mod location;
 pub mod numbers;
@@ -20,6 +22,7 @@ pub mod rank;
 pub mod simulation;
 pub mod verdict;
 
+pub use disturbed::{Both, paired_both_ways};
 pub use floor::Resplits;
 pub use numbers::StatsError;
 pub use rank::Interval;

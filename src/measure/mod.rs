@@ -21,11 +21,13 @@
 //! | `server` | one fresh process: the server of one protocol |
 //! | `client` | one fresh process: its client, in a closed loop |
 //! | `socket_pair` | what one message costs the kernel |
+//! | `wake_up` | what it takes to wake a thread |
 //! | `tail` | how many separate stalls a percentile rests on |
 //! | `pair` | a server and its client, from start to end |
 //! | `keep_awake` | cores kept out of their idle states |
 //! | `latency` | the driver of the latency suite |
 //! | `latency_records` | its figures as the records of a results file |
+//! | `latency_ledger` | bytes, and what the machine takes, as records |
 //! | `latency_accounts` | the accounts of both sides as records |
 
 #[cfg(feature = "net")]
@@ -43,6 +45,8 @@ pub mod keep_awake;
 pub mod latency;
 #[cfg(feature = "net")]
 mod latency_accounts;
+#[cfg(feature = "net")]
+mod latency_ledger;
 #[cfg(feature = "net")]
 pub mod latency_records;
 pub mod machine_load;
@@ -63,5 +67,7 @@ pub mod socket_pair;
 pub mod system_calls;
 #[cfg(feature = "net")]
 pub mod tail;
+#[cfg(feature = "net")]
+pub mod wake_up;
 pub mod worker;
 pub mod workload;

@@ -5,12 +5,14 @@
 //! | [`serialization`] | the tables of the serialization suite, as text in cells |
 //! | [`instructions`] | the table of instructions per message |
 //! | [`latency`] | the tables of the latency suite |
+//! | `latency_context` | those of them that are no round trips |
 //! | [`table`] | what a table is, and how it is written in Markdown |
 //! | [`terminal`] | the same tables, aligned, on a terminal |
 //! | [`readme`] | blocks between markers in a Markdown file |
 
 pub mod instructions;
 pub mod latency;
+mod latency_context;
 pub mod readme;
 pub mod serialization;
 pub mod table;

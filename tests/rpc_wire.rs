@@ -215,6 +215,7 @@ fn demand_calls(stack: &str) {
 #[test]
 fn json_rpc_calls_with_the_very_bytes_on_one_connection() {
     demand_calls("jsonrpc-http");
+    demand_calls("jsonrpc-http-plain");
 }
 
 /// A codec that puts gRPC's prefix before any bytes and looks at none.

@@ -1,5 +1,5 @@
 //! The tables of the latency suite: round trips for each wait, and what a round trip takes. Owns which figure stands in which
-//! column; every figure comes out of the run. Bytes, connections and the papers' bound are [`latency_context`]'s.
+//! column; every figure comes out of the run. Bytes, connections and the papers' bound are `latency_context`'s.
 
 use std::collections::BTreeMap;
 

@@ -35,7 +35,7 @@ REQUIREMENTS = [
 # Pairs that no row names, one for each family of stacks that takes any codec.
 PAIRS = ["zap+quic", "protobuf+tcp", "zap+mux"]
 # Checks that there are. Fewer than that means that this script has gone blind somewhere.
-CHECKS = 137
+CHECKS = 173
 
 
 def main():

@@ -63,6 +63,11 @@ const ROWS: &[(&str, Class, Option<&str>, &str)] = &[
     ("quic-raw-datagram", Class::Variant, Some("quic-raw"), "quic-datagram"),
     ("protobuf-mux-stream", Class::Variant, Some("protobuf-mux"), "mux-stream"),
     ("json-rpc-ws", Class::Variant, Some("json-rpc"), "jsonrpc-ws"),
+    ("quic-raw-plain", Class::Variant, Some("quic-raw"), "quic-plain"),
+    ("protobuf-mux-plain", Class::Variant, Some("protobuf-mux"), "mux-plain"),
+    ("protobuf-mux-stream-plain", Class::Variant, Some("protobuf-mux"), "mux-stream-plain"),
+    ("json-rpc-plain", Class::Variant, Some("json-rpc"), "jsonrpc-http-plain"),
+    ("json-rpc-ws-plain", Class::Variant, Some("json-rpc"), "jsonrpc-ws-plain"),
     ("zap-tls", Class::Variant, Some("zap"), "tls"),
     ("zap-uds", Class::Variant, Some("zap"), "uds"),
 ];

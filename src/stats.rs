@@ -10,6 +10,7 @@
 //! | [`floor`] | the A/A floor: how far the same thing under two labels differs from itself |
 //! | [`estimate`](mod@estimate) | one row by itself: its value and intervals |
 //! | [`verdict`] | the rule that turns the numbers of a family of rows into verdicts |
+//! | [`disturbed`] | verdicts with and without what was disturbed, where nothing is dropped |
 //! | [`blocks`] | percentiles and drift of samples that depend on one another |
 //! | [`simulation`] | synthetic noise, and how often the rule errs and finds under it |
 //!
@@ -17,6 +18,7 @@
 
 pub mod adjust;
 pub mod blocks;
+pub mod disturbed;
 pub mod estimate;
 pub mod floor;
 pub mod location;
@@ -26,6 +28,7 @@ mod row;
 pub mod simulation;
 pub mod verdict;
 
+pub use disturbed::{Both, paired_both_ways};
 pub use estimate::{Estimate, estimate};
 pub use floor::Resplits;
 pub use numbers::StatsError;

@@ -3,10 +3,18 @@
 #![cfg(feature = "net")]
 #![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
 
+use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
+use votebench::measure::job::{self, Isolation};
+use votebench::measure::latency::{COUNT_WARM_UP, COUNT_WINDOW};
+use votebench::measure::pair::{self, Outcome, PairPlan};
+use votebench::measure::processes::Stop;
+use votebench::protocol::{self, Protocol};
 use votebench::result::RunFile;
 use votebench::result::record::{Histogram, Measurement, Status};
+use votebench::transport::Wait;
 
 /// Runs `votebench latency` with `arguments` into a folder of its own: the run, and what was said.
 fn latency(arguments: &[&str]) -> (RunFile, String) {
@@ -75,13 +83,57 @@ fn threads_of_one_process_have_accounts_of_their_own() {
     assert_eq!(protobuf.status, Status::NotMeasured);
 }
 
+/// Allocations of a message on each side, counted over `block` round trips after the warm-up of the pairs that count.
+fn allocations(protocol: &Protocol, block: u64) -> Option<[f64; 2]> {
+    let plan = PairPlan {
+        build: job::build(),
+        isolation: Isolation::Process,
+        protocol: protocol.clone(),
+        wait: Wait::Poll,
+        client_core: None,
+        server_core: None,
+        connect: None,
+        max_message_bytes: 64 << 20,
+        deadline: Duration::from_secs(20),
+        warm_up: COUNT_WARM_UP,
+        blocks: 1,
+        block,
+        count: true,
+    };
+    let program = Path::new(env!("CARGO_BIN_EXE_votebench-count"));
+    match pair::run(program, &plan, &Stop::default()) {
+        Outcome::Found(found) => {
+            let accounts = [found.window.account, found.server.unwrap()];
+            #[expect(clippy::cast_precision_loss, reason = "small counts")]
+            Some(accounts.map(|account| account.allocations.unwrap() as f64 / block as f64))
+        }
+        Outcome::Unsupported(_) => None,
+        other => panic!("{}: {other:?}", protocol.name),
+    }
+}
+
+#[test]
+fn counted_allocations_are_those_of_the_steady_state() {
+    let mut counted = 0;
+    for protocol in protocol::rows() {
+        let Some(long) = allocations(&protocol, COUNT_WINDOW) else { continue };
+        let short = allocations(&protocol, COUNT_WINDOW / 4).unwrap();
+        for (side, (long, short)) in ["client", "server"].into_iter().zip(long.into_iter().zip(short)) {
+            // What comes by the clock, as acknowledgements do, is a few in ten thousand messages.
+            assert!((long - short).abs() < 0.02, "{}, {side}: {long} over all, {short} over a quarter", protocol.name);
+            counted += 1;
+        }
+    }
+    assert!(counted >= 2 * 10, "{counted} sides were counted");
+}
+
 #[test]
 fn a_file_ends_the_run_and_keeps_what_it_has() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("stop");
     let there = file.clone();
     let ending = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(1_500));
+        std::thread::sleep(Duration::from_millis(1_500));
         std::fs::write(there, "").unwrap();
     });
     let path = file.to_str().unwrap();

@@ -179,8 +179,8 @@ impl Visitor for Talking {
     }
 }
 
-#[test]
-fn json_rpc_calls_with_the_very_bytes_on_one_connection() {
+/// That the client of `stack` connects once, sends nothing but calls, and those byte by byte as they should be.
+fn demand_calls(stack: &str) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let votes = corpus::votes(3, 5);
@@ -198,9 +198,6 @@ fn json_rpc_calls_with_the_very_bytes_on_one_connection() {
             stream.read_exact(&mut body).unwrap();
             (head, String::from_utf8(body).unwrap(), stream.get_ref().try_clone().unwrap())
         };
-        let (head, _, mut answer) = request();
-        assert!(head.starts_with("head / http/1.1"), "{head}");
-        answer.write_all(b"HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n").unwrap();
         for (id, vote) in expected.iter().enumerate() {
             let (head, body, mut answer) = request();
             assert!(head.starts_with("post / http/1.1") && head.contains("content-type: application/json"), "{head}");
@@ -211,8 +208,14 @@ fn json_rpc_calls_with_the_very_bytes_on_one_connection() {
             write!(answer, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{result}", result.len()).unwrap();
         }
     });
-    transport::visit("jsonrpc-http", Talking(address, votes)).unwrap();
+    transport::visit(stack, Talking(address, votes)).unwrap();
     server.join().unwrap();
+}
+
+#[test]
+fn json_rpc_calls_with_the_very_bytes_on_one_connection() {
+    demand_calls("jsonrpc-http");
+    demand_calls("jsonrpc-http-plain");
 }
 
 /// A codec that puts gRPC's prefix before any bytes and looks at none.

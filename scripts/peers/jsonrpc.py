@@ -8,7 +8,7 @@ from websockets.sync.client import connect
 from .checks import PATIENCE, demand, equal
 from .votes import CANONICAL, MAX_U64, VOTES, answer_to, as_json, json_fields, numbered
 
-ROWS = ["json-rpc", "json-rpc-ws"]
+ROWS = ["json-rpc", "json-rpc-plain", "json-rpc-ws", "json-rpc-ws-plain"]
 IN_FLIGHT = 200
 # What curl writes between the bodies of answers, none of which has it.
 SEPARATOR = "~~"

@@ -14,12 +14,17 @@ LONG = 4_000
 
 
 def check(checks, server):
-    for row, of in {"protobuf-mux": LengthPrefixed(), "zap+mux": Zap()}.items():
+    for row, of in {
+        "protobuf-mux": LengthPrefixed(),
+        "protobuf-mux-plain": LengthPrefixed(),
+        "zap+mux": Zap(),
+    }.items():
         check_stream_a_message(checks, row, of, server.addresses[row])
         check_session(checks, row, server.addresses[row], lambda session, of=of: demand_answered(session, of))
-    row, of = "protobuf-mux-stream", LengthPrefixed()
-    check_long_stream(checks, row, of, server.addresses[row])
-    check_session(checks, row, server.addresses[row], lambda session: demand_framed_answer(session.open(), of))
+    of = LengthPrefixed()
+    for row in ["protobuf-mux-stream", "protobuf-mux-stream-plain"]:
+        check_long_stream(checks, row, of, server.addresses[row])
+        check_session(checks, row, server.addresses[row], lambda session: demand_framed_answer(session.open(), of))
 
 
 def demand_answered(session, of, vote=CANONICAL):

@@ -17,11 +17,11 @@ BAD_CERTIFICATE, NO_APPLICATION_PROTOCOL = 42, 120
 
 
 def check(checks, server):
-    for row, talker in {"quic-raw": RawTalker, "zap+quic": ZapTalker}.items():
+    for row, talker in {"quic-raw": RawTalker, "quic-raw-plain": RawTalker, "zap+quic": ZapTalker}.items():
         check_stream_a_message(checks, server, row, talker)
     check_long_stream(checks, server, "quic-raw-stream")
     check_datagrams(checks, server, "quic-raw-datagram")
-    for row in ["quic-raw", "quic-raw-stream", "quic-raw-datagram", "zap+quic"]:
+    for row in ["quic-raw", "quic-raw-plain", "quic-raw-stream", "quic-raw-datagram", "zap+quic"]:
         check_handshake(checks, server, row)
 
 

@@ -35,6 +35,12 @@ pub fn is_disturbed(foreign_share: f64, steal_share: f64) -> bool {
     foreign_share > FOREIGN_LIMIT || steal_share > STEAL_LIMIT
 }
 
+/// Whether so many of the rounds are disturbed that what they gave is unfit.
+#[must_use]
+pub fn is_too_much(disturbed: usize, rounds: usize) -> bool {
+    share(disturbed, rounds.max(1)) > DROPPED_LIMIT
+}
+
 /// Waits for a quiet machine and says so through `say`; one look is enough where it is going to be measured `anyway`. Gives
 /// how long it waited, and why the machine is unfit if it is.
 pub fn wait_until_fit(anyway: bool, stop: &Stop, say: &mut dyn FnMut(&str)) -> (Duration, Option<String>) {
@@ -103,7 +109,7 @@ impl Watch {
         let load_after = load_average();
         self.meter(When::After);
         let Findings { mut reasons, forced, waited, core, rounds_total, dropped } = run;
-        if share(dropped.len(), rounds_total.max(1)) > DROPPED_LIMIT {
+        if is_too_much(dropped.len(), rounds_total) {
             reasons.push(format!("{} of {rounds_total} rounds were disturbed", dropped.len()));
         }
         Conditions {
@@ -118,6 +124,7 @@ impl Watch {
             hiccups: self.hiccups,
             rounds_dropped: Some(dropped.len() as u64),
             rounds_total: Some(rounds_total as u64),
+            rounds_disturbed: None,
             dropped,
             forced: Some(forced),
             waited_ns: Some(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX)),

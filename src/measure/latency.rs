@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use time::OffsetDateTime;
 
-use super::conditions::{Findings, Watch, is_disturbed, wait_until_fit};
+use super::conditions::{Findings, Watch, is_disturbed, is_too_much, wait_until_fit};
 use super::job::{Isolation, build};
 use super::keep_awake::KeptAwake;
 use super::machine_load::Sample;
@@ -19,7 +19,8 @@ use super::processes::{Programs, Stop};
 use super::progress::Progress;
 use super::serialization::{Outcome, command, now};
 use super::shuffle::shuffle;
-use super::{hiccup, latency_records, pinning, socket_pair};
+use super::socket_pair::WriteRead;
+use super::{hiccup, latency_records, pinning, socket_pair, wake_up};
 use crate::protocol::Protocol;
 use crate::result::machine::Machine;
 use crate::result::record::{RunFile, RunInfo, SCHEMA};
@@ -31,6 +32,10 @@ pub const BLOCKS: u64 = 5;
 
 /// Round trips before the first that counts.
 pub const WARM_UP: u64 = 2_000;
+
+/// Round trips before the first of a pair that counts: by then every buffer, table and list of a stack has the size that it
+/// keeps.
+pub const COUNT_WARM_UP: u64 = 12_000;
 
 /// Round trips that allocations and system calls are counted over.
 pub const COUNT_WINDOW: u64 = 10_000;
@@ -93,10 +98,60 @@ pub struct Session {
     pub uncounted: BTreeMap<Key, String>,
     /// What the hiccup meter saw between the pairs.
     pub hiccups: Option<Histogram<u64>>,
-    /// Cost of writing a message to a socket and reading it from its peer, in nanoseconds.
-    pub write_read_ns: Option<u64>,
+    /// Cost of writing a message to a socket and reading it from its peer.
+    pub write_read: Option<Result<WriteRead, String>>,
+    /// What it takes to wake a thread on the server's core.
+    pub wake_ups: Option<Result<Histogram<u64>, String>>,
     /// Whether the user ended the run.
     pub stopped: bool,
+}
+
+impl Session {
+    /// How often the machine was disturbed in the pairs of one protocol and wait.
+    #[must_use]
+    pub fn disturbance_of(&self, key: &Key) -> Disturbance {
+        let pairs = self.timed.get(key).into_iter().flatten().flatten();
+        pairs.fold(Disturbance::default(), |sum, timed| Disturbance {
+            pairs: sum.pairs + 1,
+            disturbed: sum.disturbed + usize::from(timed.disturbed),
+            ..sum
+        })
+    }
+
+    /// How often it was in all pairs, and whether a row was that every verdict is against.
+    fn disturbance(&self) -> Disturbance {
+        let mut all = Disturbance::default();
+        for key in self.timed.keys() {
+            let own = self.disturbance_of(key);
+            (all.pairs, all.disturbed) = (all.pairs + own.pairs, all.disturbed + own.disturbed);
+            if key.0 == latency_records::REFERENCE {
+                all.references.extend(own.unfit().map(|reason| format!("{} ({}): {reason}", key.0, key.1.name())));
+            }
+        }
+        all
+    }
+}
+
+/// In how many pairs the machine was disturbed.
+#[derive(Debug, Clone, Default)]
+pub struct Disturbance {
+    /// Pairs that were timed.
+    pub pairs: usize,
+    /// Those in which it was.
+    pub disturbed: usize,
+    /// Why the rows are unfit that every verdict is against.
+    references: Vec<String>,
+}
+
+impl Disturbance {
+    /// Why that is too often, if it is.
+    #[must_use]
+    pub fn unfit(&self) -> Option<String> {
+        let own = is_too_much(self.disturbed, self.pairs)
+            .then(|| format!("{} of {} pairs were disturbed", self.disturbed, self.pairs));
+        let reasons: Vec<String> = own.into_iter().chain(self.references.iter().cloned()).collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
 }
 
 /// Runs the suite.
@@ -119,21 +174,25 @@ pub fn run(options: &Options, programs: &Programs, stop: &Stop, id: &str) -> Out
     let unfit = asleep.or(unfit);
     let refused = unfit.clone().filter(|_| !options.force);
     if refused.is_none() && !stop.is_set() {
-        found.write_read_ns = cores.and_then(|(client, _)| socket_pair::write_read_ns(client).ok());
+        found.write_read = cores.map(|(client, _)| socket_pair::write_read(client).map_err(|error| error.to_string()));
+        found.wake_ups =
+            cores.map(|(client, server)| wake_up::measure(client, server).map_err(|error| error.to_string()));
         time(options, cores, seed, programs, stop, &mut found, &mut progress);
     }
     drop(awake);
     found.stopped |= stop.is_set();
-    let pairs = found.timed.values().flatten().flatten();
-    let conditions = watch.end(Findings {
-        reasons: unfit.into_iter().collect(),
+    let disturbance = found.disturbance();
+    let mut conditions = watch.end(Findings {
+        reasons: unfit.into_iter().chain(disturbance.unfit()).collect(),
         forced: options.force,
         waited,
         core: cores.map(|(client, _)| client),
-        rounds_total: pairs.clone().count(),
+        rounds_total: disturbance.pairs,
+        // Nothing is dropped from a tail.
         dropped: Vec::new(),
     });
-    let failed = found.failed.iter().next().map(|((protocol, wait), reason)| {
+    conditions.rounds_disturbed = Some(disturbance.disturbed as u64);
+    let failed = found.failed.iter().chain(&found.uncounted).next().map(|((protocol, wait), reason)| {
         let reason = reason.strip_prefix(&format!("{protocol} ")).unwrap_or(reason);
         format!("{protocol} ({}): {reason}", wait.name())
     });
@@ -191,7 +250,7 @@ fn count(
         for protocol in &options.protocols {
             let window = COUNT_WINDOW.min(options.round_trips);
             let plan = plan(options, cores, protocol, *wait);
-            let plan = PairPlan { count: true, block: window.div_ceil(BLOCKS), ..plan };
+            let plan = PairPlan { count: true, warm_up: COUNT_WARM_UP, block: window.div_ceil(BLOCKS), ..plan };
             let key = (protocol.name.clone(), *wait);
             match pair::run(&programs.counting, &plan, stop) {
                 PairOutcome::Found(pair) => drop(found.counted.insert(key, *pair)),

@@ -2,15 +2,19 @@
 //! timed pairs and which from the pair that counts.
 
 use super::account::Account;
+use super::latency::Timed;
 use super::latency_records::{Records, per};
 use super::pair::Found;
 use super::system_calls::Calls;
 use crate::protocol::Protocol;
 use crate::result::record::{Better, Kind, Measurement, Status};
-use crate::transport::Wait;
+use crate::transport::{self, Wait};
 
 /// The metric that holds each call's share by name among its settings.
 const SYSTEM_CALLS: &str = "system-calls";
+
+/// The metric of a runtime's looks for events.
+const POLLS: &str = "polls";
 
 /// A figure of an account, for each message.
 struct Figure {
@@ -32,7 +36,7 @@ const SPENT: [Figure; 5] = [
     Figure::count("voluntary-switches", |account| Some(account.voluntary_switches)),
     Figure::count("involuntary-switches", |account| Some(account.involuntary_switches)),
     Figure::count("page-faults", |account| Some(account.page_faults)),
-    Figure::count("polls", |account| Some(account.polls)),
+    Figure::count(POLLS, |account| Some(account.polls)),
 ];
 
 /// What the pair that counts accounts for.
@@ -43,22 +47,29 @@ const COUNTED: [Figure; 3] = [
 ];
 
 impl Records<'_> {
-    /// CPU time and context switches of a round trip, side by side, in the timed pairs.
+    /// CPU time and context switches of a round trip, side by side, in the timed pairs: the median over the processes.
     pub(super) fn spent(&self, protocol: &Protocol, wait: Wait) -> Vec<Measurement> {
         let key = (protocol.name.clone(), wait);
         let timed = self.timed(&key);
         let trips: u64 = timed.iter().map(|timed| timed.found.window.round_trips).sum();
+        let on_threads = transport::info(&protocol.transport).is_some_and(|info| info.blocking);
         let mut all = Vec::new();
         for side in ["client", "server"] {
-            let accounts: Option<Vec<Account>> = timed.iter().map(|timed| account(&timed.found, side)).collect();
             for Figure { metric, unit, kind, of } in SPENT {
                 let measurement = self.begin(protocol, wait).side(side).metric(metric, unit, kind, Better::Lower);
-                all.push(match &accounts {
-                    Some(accounts) if trips > 0 => {
-                        measurement.value(per(accounts.iter().filter_map(of).sum(), trips)).window(trips)
-                    }
-                    None if trips > 0 => measurement.without(Status::NotMeasured, self.untold()),
-                    _ => self.missing(&key, measurement),
+                let figure = |timed: &&Timed| {
+                    account(&timed.found, side)
+                        .as_ref()
+                        .and_then(of)
+                        .map(|sum| per(sum, timed.found.window.round_trips))
+                };
+                let figures: Option<Vec<f64>> = timed.iter().map(figure).collect();
+                all.push(match figures {
+                    _ if timed.is_empty() => self.missing(&key, measurement),
+                    _ if metric == POLLS && on_threads => measurement
+                        .without(Status::NotMeasured, "its threads look for messages by system calls of their own"),
+                    Some(figures) => self.judged(&key, measurement.over_processes(&figures).window(trips)),
+                    None => measurement.without(Status::NotMeasured, self.untold()),
                 });
             }
         }
@@ -84,6 +95,8 @@ impl Records<'_> {
                         let trips = found.window.round_trips;
                         let calls = account.and_then(|account| account.system_calls).filter(|_| metric == SYSTEM_CALLS);
                         let by_name = calls.iter().flat_map(Calls::by_name);
+                        let nothing = calls.and_then(|calls| calls.found_nothing).map(|calls| ("found_nothing", calls));
+                        let by_name = by_name.chain(nothing);
                         let begun = measurement.value(per(sum, trips)).window(trips);
                         by_name.fold(begun, |m, (name, calls)| m.setting(name, per(calls, trips)))
                     }

@@ -3,20 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
 use serde_json::Value;
 
 use super::hiccup;
 use super::job::Isolation;
 use super::latency::{BLOCKS, Key, Options, Session, Timed, WARM_UP};
-use super::tail::ENOUGH_STALLS;
-use crate::codec;
 use crate::protocol::{Class as RowClass, Protocol};
-use crate::result::histogram;
-use crate::result::record::{Better, Class, Kind, Measurement, Number, Percentiles, Processes, Status, VerdictRecord};
+use crate::result::record::{Better, Class, Kind, Measurement, Processes, Status, VerdictRecord};
+use crate::result::{histogram, percentiles};
 use crate::stats::{self, Paired, Rule};
-use crate::transport::{self, Delimiter, Payload, Wait};
-use crate::vote::{PAYLOAD_BYTES, Vote, corpus};
+use crate::transport::{self, Payload, Wait};
+use crate::vote::corpus;
 
 /// The suite's name in results.
 pub const SUITE: &str = "latency";
@@ -26,12 +23,6 @@ pub const REFERENCE: &str = "floor";
 
 /// The row that shows what the runtime costs.
 pub const BLOCKING: &str = "floor-blocking";
-
-/// The percentiles, by name and per hundred.
-const PERCENTILES: [(&str, f64); 5] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9), ("p99_99", 99.99)];
-
-/// From here on a percentile needs enough separate stalls; below, samples abound.
-const NEEDS_STALLS: f64 = 99.0;
 
 /// The settings of a run, as recorded.
 #[must_use]
@@ -82,7 +73,7 @@ pub fn measurements(options: &Options, session: &Session, refused: Option<&str>)
 pub(super) struct Records<'a> {
     pub(super) options: &'a Options,
     pub(super) session: &'a Session,
-    refused: Option<&'a str>,
+    pub(super) refused: Option<&'a str>,
 }
 
 impl Records<'_> {
@@ -120,83 +111,101 @@ impl Records<'_> {
         self.session.timed.get(key).into_iter().flatten().flatten().collect()
     }
 
-    /// The distribution over all processes, with what each found by itself.
+    /// The percentiles over the processes, with what each found by itself and all samples together.
     fn round_trip(&self, protocol: &Protocol, wait: Wait) -> Measurement {
         let key = (protocol.name.clone(), wait);
         let measurement = self.begin(protocol, wait).metric("round-trip", "ns", Kind::Rate, Better::Lower);
         let measurement = with_settings(measurement, protocol);
         let timed = self.timed(&key);
-        let histograms: Result<Vec<_>, _> =
-            timed.iter().map(|timed| histogram::decode(&timed.found.window.histogram)).collect();
-        let merged = histograms.and_then(|all| {
-            let mut merged = hiccup::histogram();
-            all.iter().try_for_each(|one| merged.add(one).map_err(|error| error.to_string()))?;
-            let own = all.iter().map(histogram::record).collect::<Result<_, _>>()?;
-            Ok((histogram::record(&merged)?, own, merged, all))
-        });
-        let mut measurement = match merged {
-            _ if timed.is_empty() => return self.missing(&key, measurement),
-            Err(reason) => return measurement.without(Status::Failed, reason),
-            Ok((record, records, merged, all)) => {
-                let own = all.iter().map(|one| percentiles(one, |_| true)).collect();
-                let enough = |threshold: u64| {
-                    let stalls = timed.iter().map(|timed| timed.found.window.tail.stalls(threshold));
-                    stalls.sum::<usize>() >= ENOUGH_STALLS
-                };
-                let mut measurement = measurement.value(percentiles(&merged, enough)).samples(merged.len());
-                measurement.processes = Some(Processes::Percentiles(own));
-                measurement.histogram = Some(record);
-                measurement.process_histograms = records;
-                measurement
-            }
-        };
-        let disturbed = timed.iter().filter(|timed| timed.disturbed).count();
-        measurement = measurement.setting("disturbed_processes", disturbed);
-        if let Some(reason) = self.session.failed.get(&key) {
-            // What was measured before it failed stays, and is said to be what it is.
-            (measurement.status, measurement.reason) = (Status::Failed, Some(reason.clone()));
+        if timed.is_empty() {
+            return self.missing(&key, measurement);
         }
-        measurement
+        let measurement = match distribution(measurement.clone(), &timed) {
+            Ok(measurement) => measurement,
+            Err(reason) => return measurement.without(Status::Failed, reason),
+        };
+        let disturbed: Vec<bool> = timed.iter().map(|timed| timed.disturbed).collect();
+        self.judged(&key, measurement.setting("disturbed", disturbed))
+    }
+
+    /// A figure of timed pairs, marked where some of them have failed or were disturbed too often. What was measured stays, and
+    /// is said to be what it is.
+    pub(super) fn judged(&self, key: &Key, mut measurement: Measurement) -> Measurement {
+        measurement.unfit = self
+            .session
+            .disturbance_of(key)
+            .unfit()
+            .filter(|_| measurement.kind == Kind::Rate && measurement.value.is_some());
+        match self.session.failed.get(key) {
+            Some(reason) if measurement.status == Status::Ok => measurement.without(Status::Failed, reason.clone()),
+            _ => measurement,
+        }
     }
 
     /// The medians of every protocol, with the verdict of each against `reference`, as one family.
     fn medians(&self, wait: Wait, reference: &str, metric: &str) -> Vec<Measurement> {
-        let blocks = |name: &str| -> Option<Vec<Vec<f64>>> {
-            let key = (name.to_owned(), wait);
-            let slots = self.session.timed.get(&key)?.iter();
-            // Only whole sets of processes can be compared pair by pair.
-            slots
-                .map(|slot| Some(slot.as_ref()?.found.window.medians_ns.iter().map(|ns| decimal(*ns)).collect()))
-                .collect()
-        };
-        let against = blocks(reference);
-        let rows: Vec<_> = self.options.protocols.iter().map(|protocol| (protocol, blocks(&protocol.name))).collect();
-        let family: Vec<(&str, Paired<'_>)> = rows
+        let protocols = &self.options.protocols;
+        let matched: Vec<(&str, Matched)> = protocols
             .iter()
-            .filter(|(protocol, _)| protocol.name != reference)
-            .filter_map(|(protocol, row)| {
-                let (row, reference) = (row.as_deref()?, against.as_deref()?);
-                Some((protocol.name.as_str(), Paired { row, reference }))
-            })
+            .filter(|protocol| protocol.name != reference)
+            .filter_map(|protocol| Some((protocol.name.as_str(), self.matched(&protocol.name, reference, wait)?)))
             .collect();
-        let pairs: Vec<_> = family.iter().map(|(_, pair)| *pair).collect();
-        let compared = stats::paired(&Rule::default(), &pairs, &[]).unwrap_or_default();
-        let verdicts: BTreeMap<&str, VerdictRecord> =
-            family.iter().zip(&compared).map(|((name, _), one)| (*name, VerdictRecord::new(reference, one))).collect();
-        rows.into_iter()
-            .map(|(protocol, row)| {
+        let family: Vec<_> =
+            matched.iter().map(|(_, both)| Paired { row: &both.row, reference: &both.reference }).collect();
+        let disturbed: Vec<_> = matched.iter().map(|(_, both)| both.disturbed.clone()).collect();
+        let compared = stats::paired_both_ways(&Rule::default(), &family, &disturbed).unwrap_or_default();
+        let verdicts: BTreeMap<&str, VerdictRecord> = matched
+            .iter()
+            .zip(&compared)
+            .map(|((name, _), (one, both))| (*name, VerdictRecord::both_ways(reference, one, *both)))
+            .collect();
+        protocols
+            .iter()
+            .map(|protocol| {
                 let measurement = self.begin(protocol, wait).metric(metric, "ns", Kind::Rate, Better::Lower);
-                let Some(row) = row else { return self.missing(&(protocol.name.clone(), wait), measurement) };
-                let measurement = match stats::estimate(&Rule::default(), &row, &[]) {
+                let key = (protocol.name.clone(), wait);
+                let row: Vec<_> = self.timed(&key).into_iter().map(blocks).collect();
+                if row.is_empty() {
+                    return self.missing(&key, measurement);
+                }
+                let mut measurement = match stats::estimate(&Rule::default(), &row, &[]) {
                     Ok(estimate) => measurement.estimate(&estimate).rounds(row),
                     Err(error) => return measurement.rounds(row).without(Status::NotMeasured, error.to_string()),
                 };
-                match verdicts.get(protocol.name.as_str()) {
-                    Some(verdict) => measurement.verdict(verdict.clone()),
-                    None => measurement,
+                measurement.verdict = verdicts.get(protocol.name.as_str()).cloned();
+                if measurement.verdict.is_none() && protocol.name != reference {
+                    measurement.reason = Some(self.unjudged(reference, wait));
                 }
+                self.judged(&key, measurement)
             })
             .collect()
+    }
+
+    /// The processes of a row and its reference that belong together: those in which neither is missing. `None` where one of
+    /// the two has failed, or is not there.
+    fn matched(&self, name: &str, reference: &str, wait: Wait) -> Option<Matched> {
+        let slots = |name: &str| {
+            let key = (name.to_owned(), wait);
+            self.session.timed.get(&key).filter(|_| !self.session.failed.contains_key(&key))
+        };
+        let pairs = slots(name)?.iter().zip(slots(reference)?);
+        let pairs: Vec<_> = pairs.filter_map(|(row, reference)| row.as_ref().zip(reference.as_ref())).collect();
+        (!pairs.is_empty()).then(|| Matched {
+            row: pairs.iter().map(|(row, _)| blocks(row)).collect(),
+            reference: pairs.iter().map(|(_, reference)| blocks(reference)).collect(),
+            disturbed: pairs.iter().map(|(row, reference)| row.disturbed || reference.disturbed).collect(),
+        })
+    }
+
+    /// Why a row that was measured has no verdict.
+    fn unjudged(&self, reference: &str, wait: Wait) -> String {
+        match self.session.failed.get(&(reference.to_owned(), wait)) {
+            Some(reason) => format!("no verdict, for {reference} has failed: {reason}"),
+            None if self.options.protocols.iter().all(|protocol| protocol.name != reference) => {
+                format!("no verdict, for {reference} was not asked for")
+            }
+            None => format!("no verdict, for no process has this row and {reference}"),
+        }
     }
 
     /// What a connection costs before the first vote that counts: the median over the processes.
@@ -204,9 +213,8 @@ impl Records<'_> {
         let key = (protocol.name.clone(), wait);
         let timed = self.timed(&key);
         let begin = |metric, unit, kind| self.begin(protocol, wait).metric(metric, unit, kind, Better::Lower);
-        let over = |of: &dyn Fn(&Timed) -> Option<u64>| {
-            let values: Option<Vec<f64>> = timed.iter().map(|timed| of(timed).map(decimal)).collect();
-            values.filter(|values| !values.is_empty()).and_then(|values| stats::location::median(&values))
+        let over = |of: &dyn Fn(&Timed) -> Option<u64>| -> Option<Vec<f64>> {
+            timed.iter().map(|timed| of(timed).map(decimal)).collect()
         };
         let mut all = vec![
             (begin("set-up-time", "ns", Kind::Rate), over(&|timed| Some(timed.found.ready.set_up_ns))),
@@ -218,115 +226,41 @@ impl Records<'_> {
         all.push(resident("client", &|timed| timed.found.window.account.resident_bytes));
         all.push(resident("server", &|timed| timed.found.server.and_then(|account| account.resident_bytes)));
         all.into_iter()
-            .map(|(measurement, value)| match value {
-                Some(value) => measurement.value(value),
-                None if timed.is_empty() => self.missing(&key, measurement),
+            .map(|(measurement, figures)| match figures {
+                _ if timed.is_empty() => self.missing(&key, measurement),
+                Some(figures) => self.judged(&key, measurement.over_processes(&figures)),
                 None => measurement.without(Status::NotMeasured, self.untold()),
             })
             .collect()
     }
-
-    /// The bytes of one message from the inside out, down to what the connection carried.
-    fn ledger(&self, protocol: &Protocol) -> Vec<Measurement> {
-        let begin = |metric: &str, kind| {
-            let measurement = Measurement::new(SUITE, &protocol.name).metric(metric, "B/message", kind, Better::Lower);
-            measurement.class(self.begin(protocol, Wait::Block).class.unwrap_or(Class::Row))
-        };
-        let message = encoded(&protocol.payload);
-        let delimiter = transport::info(&protocol.transport).map(|info| info.delimiter);
-        let framed = match (message, delimiter) {
-            (Some(message), Some(Delimiter::Length)) => Some(message + transport::framing::LENGTH_BYTES as u64),
-            (Some(message), Some(Delimiter::StreamEnd | Delimiter::Datagram)) => Some(message),
-            _ => None,
-        };
-        let mut all = vec![begin("payload-bytes", Kind::Exact).value(PAYLOAD_BYTES as u64)];
-        all.push(match message {
-            Some(message) => begin("message-bytes", Kind::Exact).value(message),
-            None => begin("message-bytes", Kind::Exact).without(Status::Unsupported, "a floor carries no vote"),
-        });
-        all.push(match framed {
-            Some(framed) => begin("framed-bytes", Kind::Exact).value(framed),
-            None => begin("framed-bytes", Kind::Exact)
-                .without(Status::Unsupported, "the protocol's own frames hold the message"),
-        });
-        let key = (protocol.name.clone(), self.options.waits.first().copied().unwrap_or(Wait::Block));
-        let found = self.session.counted.get(&key).or_else(|| self.timed(&key).first().map(|timed| &timed.found));
-        let Some(found) = found else {
-            all.push(self.missing(&key, begin("carried-bytes", Kind::TimedCount).side("client")));
-            return all;
-        };
-        let trips = found.window.round_trips;
-        let set_up = &found.ready.set_up_traffic;
-        for (side, of) in [("client", true), ("server", false)] {
-            let measurement = begin("carried-bytes", Kind::TimedCount).side(side);
-            all.push(match &found.window.traffic {
-                Ok(traffic) => {
-                    let (bytes, packets) = if of {
-                        (traffic.sent_bytes, traffic.sent_packets)
-                    } else {
-                        (traffic.received_bytes, traffic.received_packets)
-                    };
-                    measurement
-                        .value(per(bytes, trips))
-                        .window(trips)
-                        .setting("packets_per_message", per(packets, trips))
-                }
-                Err(reason) => measurement.without(Status::NotMeasured, reason.clone()),
-            });
-            let measurement = begin("set-up-bytes", Kind::TimedCount).side(side);
-            let measurement = measurement.metric("set-up-bytes", "B", Kind::TimedCount, Better::Lower);
-            all.push(match set_up {
-                Ok(traffic) => measurement.value(if of { traffic.sent_bytes } else { traffic.received_bytes }),
-                Err(reason) => measurement.without(Status::NotMeasured, reason.clone()),
-            });
-        }
-        all
-    }
-
-    /// What the machine itself takes: its hiccups between the pairs, a message's system calls, and the bound that the papers
-    /// make of the two.
-    fn machine(&self) -> Vec<Measurement> {
-        let begin = |metric| {
-            Measurement::new(SUITE, "machine").class(Class::Floor).metric(metric, "ns", Kind::Rate, Better::Lower)
-        };
-        let missing = |measurement: Measurement| {
-            measurement.without(Status::NotMeasured, self.refused.unwrap_or("the run was ended before it"))
-        };
-        let mut all = Vec::new();
-        let hiccups = self.session.hiccups.as_ref();
-        all.push(match hiccups.map(|gaps| (gaps, histogram::record(gaps))) {
-            Some((gaps, Ok(record))) => {
-                let mut measurement = begin("hiccup").value(percentiles(gaps, |_| true)).samples(gaps.len());
-                measurement.histogram = Some(record);
-                measurement
-            }
-            Some((_, Err(reason))) => begin("hiccup").without(Status::Failed, reason),
-            None => missing(begin("hiccup")),
-        });
-        let write_read = self.session.write_read_ns;
-        all.push(match write_read {
-            Some(cost) => begin("write-read-pair").value(cost),
-            None => missing(begin("write-read-pair")),
-        });
-        all.push(match (write_read, hiccups) {
-            (Some(cost), Some(gaps)) => {
-                let scheduling = gaps.value_at_percentile(99.0);
-                begin("p99-bound")
-                    .value(2 * cost + scheduling)
-                    .setting("tau_syscall_ns", cost)
-                    .setting("tau_sched_ns", scheduling)
-            }
-            _ => missing(begin("p99-bound")),
-        });
-        all
-    }
 }
 
-/// Bytes of the canonical vote's message.
-fn encoded(payload: &Payload) -> Option<u64> {
-    let Payload::Codec(name) = payload else { return None };
-    let mut codec = codec::by_name(name)?;
-    codec.encode(&Vote::canonical()).ok().map(|message| message.len() as u64)
+/// A row and its reference, process by process: the medians of their blocks, and whether either was disturbed.
+struct Matched {
+    row: Vec<Vec<f64>>,
+    reference: Vec<Vec<f64>>,
+    disturbed: Vec<bool>,
+}
+
+fn blocks(timed: &Timed) -> Vec<f64> {
+    timed.found.window.medians_ns.iter().map(|ns| decimal(*ns)).collect()
+}
+
+/// `measurement` with the samples of all processes.
+fn distribution(measurement: Measurement, timed: &[&Timed]) -> Result<Measurement, String> {
+    let windows: Vec<_> = timed.iter().map(|timed| &timed.found.window).collect();
+    let own = windows.iter().map(|window| histogram::decode(&window.histogram)).collect::<Result<Vec<_>, _>>()?;
+    let mut merged = hiccup::histogram();
+    own.iter().try_for_each(|one| merged.add(one).map_err(|error| error.to_string()))?;
+    let row = percentiles::of_processes(&own, |at, value| windows[at].tail.stalls(value))?;
+    let mut measurement = measurement.value(row.value).samples(merged.len());
+    measurement.intervals = row.intervals;
+    let of_one =
+        own.iter().zip(&windows).map(|(one, window)| percentiles::of_one(one, |value| window.tail.stalls(value)));
+    measurement.processes = Some(Processes::Percentiles(of_one.collect()));
+    measurement.process_histograms = own.iter().map(histogram::record).collect::<Result<_, _>>()?;
+    measurement.histogram = Some(histogram::record(&merged)?);
+    Ok(measurement)
 }
 
 pub(super) fn with_settings(measurement: Measurement, protocol: &Protocol) -> Measurement {
@@ -338,20 +272,6 @@ pub(super) fn with_settings(measurement: Measurement, protocol: &Protocol) -> Me
     let Some(info) = transport::info(&protocol.transport) else { return measurement };
     let measurement = measurement.setting("delimiter", info.delimiter.name());
     info.settings.iter().fold(measurement, |measurement, (name, value)| measurement.setting(name, *value))
-}
-
-/// The percentiles of `histogram`; null where `enough` says that too little reaches one.
-fn percentiles(histogram: &Histogram<u64>, enough: impl Fn(u64) -> bool) -> Percentiles {
-    let mut all: Percentiles = PERCENTILES
-        .iter()
-        .map(|(name, per_hundred)| {
-            let value = histogram.value_at_percentile(*per_hundred);
-            let printed = *per_hundred < NEEDS_STALLS || enough(value);
-            ((*name).to_owned(), printed.then_some(Number::Whole(value)))
-        })
-        .collect();
-    all.insert("max".to_owned(), Some(Number::Whole(histogram.max())));
-    all
 }
 
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and counts stay far below 2^53")]

@@ -25,11 +25,13 @@
 //! | `load` | open-loop load: the scheduler, and one fresh process that is the generator of one protocol |
 //! | `sustained` | the driver of the sustained suite |
 //! | `socket_pair` | what one message costs the kernel |
+//! | `wake_up` | what it takes to wake a thread |
 //! | `tail` | how many separate stalls a percentile rests on |
 //! | `pair` | a server and its client, from start to end |
 //! | `keep_awake` | cores kept out of their idle states |
 //! | `latency` | the driver of the latency suite |
 //! | `latency_records` | its figures as the records of a results file |
+//! | `latency_ledger` | bytes, and what the machine takes, as records |
 //! | `latency_accounts` | the accounts of both sides as records |
 //! | `arm` | what the HTTP study's driver asks of an arm |
 //! | `http_server` | one fresh process: the server of one arm |
@@ -73,6 +75,8 @@ pub mod latency;
 #[cfg(feature = "net")]
 mod latency_accounts;
 #[cfg(feature = "net")]
+mod latency_ledger;
+#[cfg(feature = "net")]
 pub mod latency_records;
 #[cfg(feature = "net")]
 pub mod load;
@@ -97,5 +101,7 @@ pub mod system_calls;
 #[cfg(feature = "net")]
 pub mod tail;
 pub mod turns;
+#[cfg(feature = "net")]
+pub mod wake_up;
 pub mod worker;
 pub mod workload;

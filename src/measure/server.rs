@@ -44,6 +44,7 @@ pub struct ServePlan {
 
 /// What a server says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "a process makes three of them in its life")]
 #[serde(rename_all = "kebab-case")]
 pub enum ServerEvent {
     /// It listens.

@@ -3,9 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Stalls below which a percentile is not printed.
-pub const ENOUGH_STALLS: usize = 10;
-
 /// Share of the samples that is kept: enough for the 99th percentile of a window twice as slow as the others.
 const KEPT: usize = 50;
 

@@ -5,6 +5,7 @@
 //! | [`serialization`] | the tables of the serialization suite, as text in cells |
 //! | [`instructions`] | the table of instructions per message |
 //! | [`latency`] | the tables of the latency suite |
+//! | `latency_context` | those of them that are no round trips |
 //! | [`sustained`] | the tables of the sustained suite |
 //! | [`http`] | the tables of the HTTP study |
 //! | [`table`] | what a table is, and how it is written in Markdown |
@@ -16,6 +17,7 @@ pub mod export;
 pub mod http;
 pub mod instructions;
 pub mod latency;
+mod latency_context;
 pub mod readme;
 pub mod serialization;
 pub mod sustained;

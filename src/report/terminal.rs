@@ -3,7 +3,9 @@
 use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
 
 use super::table::Table;
-use super::{http as http_tables, instructions, latency as latency_tables, serialization, sustained as sustained_tables};
+use super::{
+    http as http_tables, instructions, latency as latency_tables, serialization, sustained as sustained_tables,
+};
 use crate::result::RunFile;
 
 /// The serialization suite's tables, with what they were measured on above them.

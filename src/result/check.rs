@@ -75,6 +75,7 @@ fn numbers(measurement: &Measurement) -> Vec<f64> {
         }
         None => {}
     }
+    all.extend(measurement.intervals.values().flat_map(|interval| [interval.low, interval.high, interval.level]));
     if let Some(verdict) = &measurement.verdict {
         all.extend([verdict.ratio, verdict.p, verdict.p_adjusted, verdict.floor_aa]);
         all.extend(verdict.interval);

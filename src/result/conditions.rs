@@ -31,6 +31,9 @@ pub struct Conditions {
     /// All rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds_total: Option<u64>,
+    /// Rounds in which the machine was disturbed and which were kept all the same, where nothing is dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds_disturbed: Option<u64>,
     /// The dropped rounds, each as process and round from 0, so that every verdict can be computed anew.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<[usize; 2]>,

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use super::record::{Better, Class, Kind, Measurement, Number, Processes, Status, Value};
 use super::verdict::VerdictRecord;
+use crate::stats::location::median;
+use crate::stats::rank::median_interval;
 
 impl Measurement {
     /// Begins a measurement; it is not measured until it has a [`value`](Self::value).
@@ -25,6 +27,7 @@ impl Measurement {
             class: None,
             status: Status::NotMeasured,
             reason: None,
+            unfit: None,
             value: None,
             interval: None,
             interval_level: None,
@@ -35,6 +38,7 @@ impl Measurement {
             samples: None,
             processes: None,
             histogram: None,
+            intervals: BTreeMap::new(),
             process_histograms: Vec::new(),
             floor_aa: None,
             verdict: None,
@@ -122,6 +126,19 @@ impl Measurement {
         self.interval_95 = Some([wide.low, wide.high]);
         self.floor_aa = Some(estimate.floor);
         self.value(estimate.value)
+    }
+
+    /// One figure for each process: their median is the value, with its rank intervals.
+    #[must_use]
+    pub fn over_processes(mut self, figures: &[f64]) -> Self {
+        let interval = |level| median_interval(figures, level);
+        let (Some(median), Some(narrow), Some(wide)) = (median(figures), interval(0.90), interval(0.95)) else {
+            return self.without(Status::NotMeasured, "no process has a figure");
+        };
+        self.interval = Some([narrow.low, narrow.high]);
+        self.interval_level = Some(narrow.achieved);
+        self.interval_95 = Some([wide.low, wide.high]);
+        self.value(median).rounds(figures.iter().map(|figure| vec![*figure]).collect())
     }
 
     /// The least and the largest over the corpus.

@@ -5,6 +5,7 @@
 //! | [`record`] | the shape of a results file |
 //! | [`histogram`] | the text form of a distribution
 //! | [`measurement`] | the builders of its measurements |
+//! | [`percentiles`] | what the percentiles of several processes are made of |
 //! | [`verdict`] | what is said of a row against another |
 //! | [`conditions`] | what else the machine did |
 //! | [`machine`] | which machine it was |
@@ -21,6 +22,7 @@ pub mod error;
 pub mod histogram;
 pub mod machine;
 pub mod measurement;
+pub mod percentiles;
 pub mod read;
 pub mod record;
 pub mod source;

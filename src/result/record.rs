@@ -98,6 +98,9 @@ pub struct Measurement {
     /// Why not, where the status is not `ok`; or a remark on how to read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Why the machine was not fit for this row, where it was for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<String>,
     /// The figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
@@ -128,6 +131,9 @@ pub struct Measurement {
     /// The distribution over all processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
+    /// The 90 % intervals of those percentiles that are medians over the processes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub intervals: BTreeMap<String, RankInterval>,
     /// Each process's own, in the order of `processes`; they add up to `histogram`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub process_histograms: Vec<Histogram>,
@@ -210,12 +216,24 @@ pub enum Number {
 pub enum Value {
     /// One number.
     Number(Number),
-    /// Percentiles (`p50`, `p99_9`, `max`); null where too few samples reach it.
+    /// Percentiles (`p50`, `p99_9`, `max`); null where too few samples reach it. Where there are several processes, what each
+    /// is made of is in [`percentiles`](super::percentiles).
     Percentiles(Percentiles),
 }
 
 /// Percentiles by name.
 pub type Percentiles = BTreeMap<String, Option<Number>>;
+
+/// An interval between two order statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankInterval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// The level that it has: rank statistics seldom meet 90 % exactly, and few processes do not reach it.
+    pub level: f64,
+}
 
 /// What each process found.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

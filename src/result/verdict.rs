@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{Comparison, Verdict};
+use crate::stats::{Both, Comparison, Verdict};
 
 /// What is said of one row against another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,9 +35,12 @@ pub struct VerdictRecord {
     /// Where unresolved: the smallest effect that could have been seen, as a share of 1; left out where no effect could.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub would_see: Option<f64>,
-    /// What would have been said with the disturbed rounds left in, where rounds were dropped.
+    /// What would have been said with the disturbed rounds left in, where the machine was disturbed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undropped: Option<Judgement>,
+    /// What would have been said without them, where nothing is dropped from the other figures here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undisturbed: Option<Judgement>,
 }
 
 /// What is said of a ratio.
@@ -91,6 +94,17 @@ impl VerdictRecord {
             verdict: comparison.verdict.into(),
             would_see,
             undropped: comparison.undropped.map(Judgement::from),
+            undisturbed: None,
+        }
+    }
+
+    /// The record of a comparison that was judged with and without what was disturbed, and from which nothing was dropped.
+    #[must_use]
+    pub fn both_ways(against: &str, comparison: &Comparison, both: Option<Both>) -> Self {
+        Self {
+            undropped: both.map(|both| both.with.into()),
+            undisturbed: both.map(|both| both.without.into()),
+            ..Self::new(against, comparison)
         }
     }
 }

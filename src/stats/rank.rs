@@ -1,5 +1,5 @@
-//! Rank tests and the intervals that invert them. Owns the null distributions of Mann and Whitney's U and of Wilcoxon's
-//! signed-rank sum, exact where the sample is small and without ties, else by the normal approximation.
+//! Rank tests and the intervals that invert them. Owns the null distributions of Mann and Whitney's U, of Wilcoxon's
+//! signed-rank sum and of the sign test, exact where the sample is small and without ties, else by the normal approximation.
 //!
 //! Nothing here assumes that the noise is normal: the p values and intervals hold for any continuous distribution.
 
@@ -110,6 +110,13 @@ pub fn two_sample_interval(left: &[f64], right: &[f64], level: f64) -> Option<In
     invert(differences(left, right), &Null::mann_whitney(left.len(), right.len()), level)
 }
 
+/// The distribution-free interval of the median: order statistics, cut where the sign test would no longer reject. `None` for
+/// an empty sample.
+#[must_use]
+pub fn median_interval(values: &[f64], level: f64) -> Option<Interval> {
+    invert(values.to_vec(), &Null::sign(values.len()), level)
+}
+
 /// The k-th value from either end, k being the largest for which the test still rejects beyond it.
 fn invert(mut values: Vec<f64>, null: &Null, level: f64) -> Option<Interval> {
     let count = values.len();
@@ -154,6 +161,22 @@ impl Null {
             };
         }
         Self::counted(&signed_rank_counts(n))
+    }
+
+    /// Of how many numbers lie above the median.
+    fn sign(n: usize) -> Self {
+        if n > EXACT_ONE_SAMPLE {
+            return Self::Normal { mean: index_to_f64(n) / 2.0, deviation: index_to_f64(n).sqrt() / 2.0 };
+        }
+        let mut counts = vec![0_i64; n + 1];
+        counts[0] = 1;
+        for _ in 0..n {
+            // The next row of Pascal's triangle.
+            for at in (1..counts.len()).rev() {
+                counts[at] += counts[at - 1];
+            }
+        }
+        Self::counted(&counts)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a relative error of 2^-53 in a probability")]
@@ -319,6 +342,25 @@ mod tests {
         close(interval.achieved, 1.0 - 8.0 / 252.0);
         // Sorted differences -4, -3, -3, -2, ...: two are cut off, and the third stands.
         assert_eq!((interval.low, interval.high), (-3.0, 3.0));
+    }
+
+    #[test]
+    fn median_interval_by_hand() {
+        // Ten numbers: up to one of ten on one side has 11 of 1,024 chances, up to two have 56.
+        let numbers: Vec<f64> = (1..=10).map(f64::from).collect();
+        let interval = median_interval(&numbers, 0.90).unwrap();
+        assert_eq!((interval.low, interval.high), (2.0, 9.0));
+        close(interval.achieved, 1.0 - 22.0 / 1_024.0);
+        let interval = median_interval(&numbers, 0.89).unwrap();
+        assert_eq!((interval.low, interval.high), (3.0, 8.0));
+        // Three numbers: no more than their range, which is too little.
+        let interval = median_interval(&[3.0, 1.0, 2.0], 0.90).unwrap();
+        assert_eq!((interval.low, interval.high, interval.is_achieved()), (1.0, 3.0, false));
+        close(interval.achieved, 0.75);
+        let many: Vec<f64> = (0..100).map(f64::from).collect();
+        let interval = median_interval(&many, 0.90).unwrap();
+        assert_eq!((interval.low, interval.high), (41.0, 58.0));
+        assert!(median_interval(&[], 0.9).is_none());
     }
 
     #[test]

@@ -227,7 +227,7 @@ fn with_and_without(
 }
 
 /// What is left of a verdict without the disturbed rounds beside the one with them.
-fn fold(kept: Verdict, all: Verdict) -> Verdict {
+pub(super) fn fold(kept: Verdict, all: Verdict) -> Verdict {
     match (kept, all) {
         (Verdict::Unresolved { would_see: Some(kept) }, Verdict::Unresolved { would_see: Some(all) }) => {
             Verdict::Unresolved { would_see: Some(kept.max(all)) }

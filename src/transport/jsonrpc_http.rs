@@ -1,16 +1,13 @@
 //! `jsonrpc-http`: an HTTP POST a vote on a connection that is kept, by jsonrpsee. Owns the client;
 //! [`jsonrpc_server`](super::jsonrpc_server) answers it.
 //!
-//! jsonrpsee's HTTP client connects with its first request. So that connecting takes its own time, and can fail by itself,
-//! a HEAD goes first; the server need not like it, it has to be HTTP.
+//! jsonrpsee's HTTP client connects with its first request, and so does this one.
 
 use std::net::SocketAddr;
 
 use jsonrpsee::core::middleware::RpcServiceBuilder;
 use jsonrpsee::http_client::transport::HttpBackend;
 use jsonrpsee::http_client::{HttpClientBuilder, RpcService};
-use jsonrpsee::server::{HttpBody, HttpRequest};
-use tower::{Service, ServiceBuilder};
 
 use super::callers::{self, Callers, OwnTasks};
 use super::jsonrpc_client::{Caller, Slot};
@@ -35,7 +32,7 @@ impl Transport for JsonRpcHttp {
         settings: &[
             ("tcp_nodelay", "on"),
             ("keep_alive", "on"),
-            ("request_timeout", "none: the driver has one timer"),
+            ("client", "its inner service, called by us: no timer a call"),
             ("logging_middleware", "off"),
             ("server", "jsonrpsee's tower service, an accept loop of ours"),
         ],
@@ -56,40 +53,21 @@ impl Transport for JsonRpcHttp {
         };
         let url = format!("http://{address}/");
         let limit = u32::try_from(config.max_message_bytes).unwrap_or(u32::MAX);
-        let (service, backend) = (Slot::default(), Slot::<HttpBackend>::default());
-        let (service_seen, backend_seen) = (service.clone(), backend.clone());
-        // Keeping a clone is all that either layer does, and each is asked once.
+        let service = Slot::default();
+        let seen = service.clone();
         HttpClientBuilder::new()
             .set_tcp_no_delay(true)
             .max_request_size(limit)
             .max_response_size(limit)
-            .set_http_middleware(ServiceBuilder::new().layer_fn(move |inner: HttpBackend| {
-                let _ = backend_seen.set(inner.clone());
-                inner
-            }))
             .set_rpc_middleware(RpcServiceBuilder::new().layer_fn(move |inner: RpcService<HttpBackend>| {
-                let _ = service_seen.set(inner.clone());
+                // Keeping a clone is all that the layer does, and it is asked once.
+                let _ = seen.set(inner.clone());
                 inner
             }))
             .build(&url)
             .map_err(TransportError::connect)?;
-        let greeting = greet(&backend, &url);
-        tokio::time::timeout(config.deadline, greeting)
-            .await
-            .map_err(|_| TransportError::Deadline(config.deadline))??;
         Ok(HttpConnection { caller: Caller::new(&service)?, address })
     }
-}
-
-/// Makes the connection that the calls will find.
-async fn greet(backend: &Slot<HttpBackend>, url: &str) -> Result<(), TransportError> {
-    let mut backend =
-        backend.get().cloned().ok_or_else(|| TransportError::connect("jsonrpsee has made no connector"))?;
-    let request = HttpRequest::head(url).body(HttpBody::empty()).map_err(TransportError::connect)?;
-    drop(backend.call(request).await.map_err(TransportError::connect)?);
-    // The connection goes back to its pool in a task of its own.
-    tokio::task::yield_now().await;
-    Ok(())
 }
 
 /// A client's end of `jsonrpc-http`.

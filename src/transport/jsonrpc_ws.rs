@@ -32,7 +32,7 @@ impl Transport for JsonRpcWs {
         summary: "jsonrpsee, a WebSocket text message a vote on one connection",
         settings: &[
             ("tcp_nodelay", "on"),
-            ("request_timeout", "none: the driver has one timer"),
+            ("client", "its inner service, called by us: no timer a call"),
             ("ping", "off"),
             ("compression", "off"),
             ("logging_middleware", "off"),

@@ -32,8 +32,10 @@ mod grpc_server;
 mod grpc_stream;
 mod jsonrpc_client;
 mod jsonrpc_http;
+mod jsonrpc_http_plain;
 mod jsonrpc_server;
 mod jsonrpc_ws;
+mod jsonrpc_ws_plain;
 mod listener;
 mod memory;
 mod mux;
@@ -212,14 +214,19 @@ registry! {
     uds::Uds,
     tls::Tls,
     quic::Quic,
+    quic::Quic<true>,
     quic_stream::QuicStream,
     quic_datagram::QuicDatagram,
     mux::Mux,
+    mux::Mux<true>,
     mux_stream::MuxStream,
+    mux_stream::MuxStream<true>,
     grpc::Grpc,
     grpc_stream::GrpcStream,
     jsonrpc_http::JsonRpcHttp,
+    jsonrpc_http_plain::JsonRpcHttpPlain,
     jsonrpc_ws::JsonRpcWs,
+    jsonrpc_ws_plain::JsonRpcWsPlain,
     memory::Memory,
     tcp_blocking::TcpBlocking,
     tcp_uring::TcpUring,

@@ -29,26 +29,30 @@ use super::{
 };
 use crate::vote::Vote;
 
-/// The stack `mux`.
+/// The stack `mux`, or `mux-plain`: the same with yamux straight on the TCP socket.
 #[derive(Debug)]
-pub(super) struct Mux;
+pub(super) struct Mux<const PLAIN: bool = false>;
 
-impl Transport for Mux {
+impl<const PLAIN: bool> Transport for Mux<PLAIN> {
     const INFO: Info = Info {
-        name: "mux",
+        name: if PLAIN { "mux-plain" } else { "mux" },
         delimiter: Delimiter::StreamEnd,
         codec: None,
         crates: &["yamux", "tokio"],
-        summary: "a yamux stream a message on one TCP connection",
-        settings: mux_connection::SETTINGS,
+        summary: if PLAIN {
+            "a yamux stream a message on one TCP connection, straight on its socket"
+        } else {
+            "a yamux stream a message on one TCP connection"
+        },
+        settings: mux_connection::settings(PLAIN),
         secure: false,
         blocking: false,
     };
 
-    type Server = MuxServer;
+    type Server = MuxServer<PLAIN>;
     type Connection = MuxConnection;
 
-    async fn bind(config: ServerConfig) -> Result<MuxServer, TransportError> {
+    async fn bind(config: ServerConfig) -> Result<MuxServer<PLAIN>, TransportError> {
         config.payload.responder()?;
         Ok(MuxServer { listener: listener::bind(Self::INFO.name, &config.bind)?, config })
     }
@@ -57,7 +61,7 @@ impl Transport for Mux {
         let socket = listener::connect(Self::INFO.name, &config.address).await?;
         let peer = socket.peer_addr()?;
         Ok(MuxConnection {
-            connection: mux_connection::over(socket, Mode::Client),
+            connection: mux_connection::over(socket, PLAIN, Mode::Client),
             requester: config.payload.requester()?,
             payload: config.payload,
             limit: config.max_message_bytes,
@@ -253,23 +257,26 @@ impl RoundTrip {
 }
 
 /// A bound server of `mux`.
-pub(super) struct MuxServer {
+pub(super) struct MuxServer<const PLAIN: bool> {
     listener: TcpListener,
     config: ServerConfig,
 }
 
-impl Server for MuxServer {
+impl<const PLAIN: bool> Server for MuxServer<PLAIN> {
     fn address(&self) -> Address {
         listener::address_of(&self.listener)
     }
 
     async fn serve(self, shutdown: CancellationToken) -> Result<(), TransportError> {
         let Self { listener, config } = self;
-        listener::serve(Mux::INFO.name, listener, shutdown, config.log, move |socket, peer| {
+        let stack = Mux::<PLAIN>::INFO.name;
+        listener::serve(stack, listener, shutdown, config.log, move |socket, peer| {
             let (responder, limit, log) = (config.payload.responder(), config.max_message_bytes, config.log);
             async move {
                 let (fresh, waiting) = (Vec::new(), FuturesUnordered::new());
-                mux_connection::serve(socket, Calls { responder: responder?, fresh, waiting, limit, peer, log }).await
+                let responder = responder?;
+                let calls = Calls { stack, responder, fresh, waiting, limit, peer, log };
+                mux_connection::serve(socket, PLAIN, calls).await
             }
         })
         .await
@@ -311,6 +318,7 @@ impl Future for Waiting {
 
 /// The calls of one connection. One that arrives whole is answered in passing; only one that has to wait gets a future.
 struct Calls {
+    stack: &'static str,
     responder: Box<dyn Responder>,
     fresh: Vec<Call>,
     waiting: FuturesUnordered<Waiting>,
@@ -326,7 +334,7 @@ impl Calls {
         match outcome.and_then(|()| self.answer(call)) {
             Ok(None) => {}
             Ok(Some(call)) => self.waiting.push(Waiting(Some(call))),
-            Err(reason) => self.log.closed(Mux::INFO.name, &self.peer, &reason),
+            Err(reason) => self.log.closed(self.stack, &self.peer, &reason),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What both yamux stacks are made of: yamux's settings, [`drive`] for a client and [`serve`], the server's loop.
+//! What the yamux stacks are made of: yamux's settings, [`drive`] for a client and [`serve`], the server's loop.
 //!
 //! A yamux connection does nothing of itself: somebody has to poll it for every byte of every stream. A task of its own would
 //! cost a wake-up in each direction of each message. Here whoever exchanges polls the connection and its streams in one
@@ -25,14 +25,21 @@ const WINDOW_BYTES: usize = STREAMS * (256 << 10) + (64 << 20);
 /// Bytes of a frame's body at most; a vote never comes near it.
 const FRAME_BYTES: usize = 16 << 10;
 
-/// The settings of both stacks, as they are recorded.
-pub(super) const SETTINGS: &[(&str, &str)] = &[
-    ("tcp_nodelay", "on"),
-    ("yamux_max_num_streams", "4096"),
-    ("yamux_max_connection_receive_window", "1088 MiB"),
-    ("yamux_split_send_size", "16 KiB"),
-    ("socket_buffering", "one write for all frames at hand"),
-];
+/// The settings of all stacks, as they are recorded.
+pub(super) const fn settings(is_plain: bool) -> &'static [(&'static str, &'static str)] {
+    const fn with(buffering: &'static str) -> [(&'static str, &'static str); 5] {
+        [
+            ("tcp_nodelay", "on"),
+            ("yamux_max_num_streams", "4096"),
+            ("yamux_max_connection_receive_window", "1088 MiB"),
+            ("yamux_split_send_size", "16 KiB"),
+            ("socket_buffering", buffering),
+        ]
+    }
+    const OURS: &[(&str, &str)] = &with("ours: one write for all frames at hand");
+    const PLAIN: &[(&str, &str)] = &with("none: yamux on the TCP socket");
+    if is_plain { PLAIN } else { OURS }
+}
 
 /// New streams that are taken before those at hand are answered.
 const ACCEPTED: usize = 256;
@@ -49,9 +56,9 @@ fn config() -> Config {
     config
 }
 
-/// Speaks yamux over `stream`: nothing is sent yet.
-pub(super) fn over(stream: TcpStream, mode: Mode) -> Connection {
-    yamux::Connection::new(Socket::new(stream).compat(), config(), mode)
+/// Speaks yamux over `stream`, straight where it `is_plain`: nothing is sent yet.
+pub(super) fn over(stream: TcpStream, is_plain: bool, mode: Mode) -> Connection {
+    yamux::Connection::new(Socket::new(stream, is_plain).compat(), config(), mode)
 }
 
 /// Lets the connection read and write. Streams that the peer opens are reset: a client takes none. Whether it is still open.
@@ -82,8 +89,8 @@ pub(super) trait Streams {
 ///
 /// # Errors
 /// Where it fails, or the client does not speak yamux.
-pub(super) async fn serve(stream: TcpStream, mut streams: impl Streams) -> Result<(), TransportError> {
-    let mut connection = over(stream, Mode::Server);
+pub(super) async fn serve(stream: TcpStream, is_plain: bool, mut streams: impl Streams) -> Result<(), TransportError> {
+    let mut connection = over(stream, is_plain, Mode::Server);
     poll_fn(|cx| serve_step(&mut connection, &mut streams, cx)).await
 }
 

@@ -4,6 +4,9 @@
 //! socket a stream a message would leave in three writes. So [`Socket`] keeps what is written until yamux has nothing more to
 //! say, which is when it wants to read and all that has arrived has been taken: then everything leaves in one write, and one
 //! read takes whatever the kernel has.
+//!
+//! That is a shortcut of ours, open to whoever gives yamux a socket of his own. The stacks whose names end in `-plain` go
+//! without it: their [`Socket`] hands every call on as it comes.
 
 use std::io;
 use std::pin::Pin;
@@ -21,9 +24,10 @@ const AMPLE_BYTES: usize = 256 << 10;
 /// Bytes that are kept for one write; with more than that it is written although yamux goes on.
 const WRITE_BYTES: usize = 64 << 10;
 
-/// A TCP stream with a buffer for each direction.
+/// A TCP stream with a buffer for each direction, or by itself.
 #[derive(Debug)]
 pub(super) struct Socket {
+    is_plain: bool,
     stream: TcpStream,
     input: Vec<u8>,
     start: usize,
@@ -33,9 +37,9 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Nothing is buffered yet.
-    pub(super) fn new(stream: TcpStream) -> Self {
-        Self { stream, input: vec![0; INITIAL_BYTES], start: 0, end: 0, output: Vec::new(), written: 0 }
+    /// Nothing is buffered yet, and nothing ever where it `is_plain`.
+    pub(super) fn new(stream: TcpStream, is_plain: bool) -> Self {
+        Self { is_plain, stream, input: vec![0; INITIAL_BYTES], start: 0, end: 0, output: Vec::new(), written: 0 }
     }
 
     /// Writes what is kept, in one call where the kernel takes it.
@@ -67,6 +71,9 @@ impl Socket {
 impl AsyncRead for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        if this.is_plain {
+            return Pin::new(&mut this.stream).poll_read(cx, buffer);
+        }
         if this.start == this.end {
             // Where the kernel takes no more now, it wakes the same task as the read does, and this is tried again.
             if let Poll::Ready(Err(error)) = this.poll_write_out(cx) {
@@ -87,6 +94,9 @@ impl AsyncRead for Socket {
 impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        if this.is_plain {
+            return Pin::new(&mut this.stream).poll_write(cx, bytes);
+        }
         if this.output.len() >= WRITE_BYTES {
             ready!(this.poll_write_out(cx))?;
         }
@@ -94,7 +104,7 @@ impl AsyncWrite for Socket {
         Poll::Ready(Ok(bytes.len()))
     }
 
-    /// Leaves it to the next read. yamux flushes after every frame, and reads after the last.
+    /// Leaves it to the next read, or to a stream that keeps nothing back. yamux flushes after every frame, and reads after the last.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

@@ -25,26 +25,30 @@ use super::{
 };
 use crate::vote::Vote;
 
-/// The stack `mux-stream`.
+/// The stack `mux-stream`, or `mux-stream-plain`: the same with yamux straight on the TCP socket.
 #[derive(Debug)]
-pub(super) struct MuxStream;
+pub(super) struct MuxStream<const PLAIN: bool = false>;
 
-impl Transport for MuxStream {
+impl<const PLAIN: bool> Transport for MuxStream<PLAIN> {
     const INFO: Info = Info {
-        name: "mux-stream",
+        name: if PLAIN { "mux-stream-plain" } else { "mux-stream" },
         delimiter: Delimiter::Length,
         codec: None,
         crates: &["yamux", "tokio"],
-        summary: "one long yamux stream on one TCP connection, messages behind a 4-byte length",
-        settings: mux_connection::SETTINGS,
+        summary: if PLAIN {
+            "one long yamux stream on one TCP connection, straight on its socket, messages behind a 4-byte length"
+        } else {
+            "one long yamux stream on one TCP connection, messages behind a 4-byte length"
+        },
+        settings: mux_connection::settings(PLAIN),
         secure: false,
         blocking: false,
     };
 
-    type Server = MuxStreamServer;
+    type Server = MuxStreamServer<PLAIN>;
     type Connection = MuxStreamConnection;
 
-    async fn bind(config: ServerConfig) -> Result<MuxStreamServer, TransportError> {
+    async fn bind(config: ServerConfig) -> Result<MuxStreamServer<PLAIN>, TransportError> {
         config.payload.responder()?;
         Ok(MuxStreamServer { listener: listener::bind(Self::INFO.name, &config.bind)?, config })
     }
@@ -53,7 +57,7 @@ impl Transport for MuxStream {
     async fn connect(config: ClientConfig) -> Result<MuxStreamConnection, TransportError> {
         let socket = listener::connect(Self::INFO.name, &config.address).await?;
         let peer = socket.peer_addr()?;
-        let mut connection = mux_connection::over(socket, Mode::Client);
+        let mut connection = mux_connection::over(socket, PLAIN, Mode::Client);
         let opened = poll_fn(|cx| connection.poll_new_outbound(cx)).await;
         let stream = LongStream { connection, stream: opened.map_err(TransportError::connect)?.compat() };
         let framed = FramedConnection::new(stream, config.payload.requester()?, config.max_message_bytes);
@@ -97,25 +101,27 @@ impl AsyncWrite for LongStream {
 }
 
 /// A bound server of `mux-stream`.
-pub(super) struct MuxStreamServer {
+pub(super) struct MuxStreamServer<const PLAIN: bool> {
     listener: TcpListener,
     config: ServerConfig,
 }
 
-impl Server for MuxStreamServer {
+impl<const PLAIN: bool> Server for MuxStreamServer<PLAIN> {
     fn address(&self) -> Address {
         listener::address_of(&self.listener)
     }
 
     async fn serve(self, shutdown: CancellationToken) -> Result<(), TransportError> {
         let Self { listener, config } = self;
-        listener::serve(MuxStream::INFO.name, listener, shutdown, config.log, move |socket, peer| {
+        let stack = MuxStream::<PLAIN>::INFO.name;
+        listener::serve(stack, listener, shutdown, config.log, move |socket, peer| {
             let (payload, limit, log) = (config.payload.clone(), config.max_message_bytes, config.log);
             let answer = move |stream: yamux::Stream| {
                 let responder = payload.responder();
                 async move { serve_stream(stream.compat(), responder?, limit, Writes::Batched).await }
             };
-            mux_connection::serve(socket, LongStreams { answer, open: FuturesUnordered::new(), peer, log })
+            let streams = LongStreams { stack, answer, open: FuturesUnordered::new(), peer, log };
+            mux_connection::serve(socket, PLAIN, streams)
         })
         .await
     }
@@ -123,6 +129,7 @@ impl Server for MuxStreamServer {
 
 /// The streams of one connection, each served by a future that `answer` makes.
 struct LongStreams<A, F> {
+    stack: &'static str,
     answer: A,
     open: FuturesUnordered<F>,
     peer: SocketAddr,
@@ -142,7 +149,7 @@ where
     fn poll(&mut self, cx: &mut Context<'_>) {
         while let Poll::Ready(Some(ended)) = self.open.poll_next_unpin(cx) {
             if let Err(reason) = ended {
-                self.log.closed(MuxStream::INFO.name, &self.peer, &reason);
+                self.log.closed(self.stack, &self.peer, &reason);
             }
         }
     }

@@ -17,7 +17,7 @@ use quinn::{RecvStream, SendStream};
 
 use super::callers::{self, Callers, OwnTasks};
 use super::payload::{Requester, Responder};
-use super::quic_endpoint::{self, Code, QuicListener};
+use super::quic_endpoint::{self, Code, QuicListener, Udp};
 use super::quic_message::{Account, Broken, Message, Share};
 use super::{
     Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Payload, Pipeline, Server,
@@ -28,36 +28,49 @@ use crate::vote::Vote;
 /// Streams that a client may have open at once, at least: quinn's default. It makes room for all of them with the connection.
 const STREAMS: u32 = 100;
 
-/// The stack `quic`.
-#[derive(Debug)]
-pub(super) struct Quic;
+/// What is said of them.
+const MOST_STREAMS: (&str, &str) =
+    ("max_concurrent_bidi_streams", "the votes that may be in flight, at least 100 (quinn's default)");
 
-impl Transport for Quic {
+/// The stack `quic`, or `quic-plain`: the same on quinn's own UDP socket.
+#[derive(Debug)]
+pub(super) struct Quic<const PLAIN: bool = false>;
+
+impl<const PLAIN: bool> Quic<PLAIN> {
+    const UDP: Udp = if PLAIN { Udp::Quinns } else { Udp::Ours };
+}
+
+impl<const PLAIN: bool> Transport for Quic<PLAIN> {
     const INFO: Info = Info {
-        name: "quic",
+        name: if PLAIN { "quic-plain" } else { "quic" },
         delimiter: Delimiter::StreamEnd,
         codec: None,
         crates: &["quinn", "rustls"],
-        summary: "QUIC (quinn; rustls, ring), a bidirectional stream a message",
-        settings: quic_endpoint::settings![(
-            "max_concurrent_bidi_streams",
-            "the votes that may be in flight, at least 100 (quinn's default)"
-        )],
+        summary: if PLAIN {
+            "QUIC (quinn on its own UDP socket; rustls, ring), a bidirectional stream a message"
+        } else {
+            "QUIC (quinn; rustls, ring), a bidirectional stream a message"
+        },
+        settings: if PLAIN {
+            quic_endpoint::settings![quic_endpoint::QUINNS_SOCKET, MOST_STREAMS]
+        } else {
+            quic_endpoint::settings![quic_endpoint::OUR_SOCKET, MOST_STREAMS]
+        },
         secure: true,
         blocking: false,
     };
 
-    type Server = QuicServer;
+    type Server = QuicServer<PLAIN>;
     type Connection = QuicConnection;
 
-    async fn bind(config: ServerConfig) -> Result<QuicServer, TransportError> {
+    async fn bind(config: ServerConfig) -> Result<QuicServer<PLAIN>, TransportError> {
         let streams = config.in_flight.max(STREAMS);
-        Ok(QuicServer(QuicListener::bind(Self::INFO.name, config, streams)?))
+        Ok(QuicServer(QuicListener::bind(Self::INFO.name, config, streams, Self::UDP)?))
     }
 
     async fn connect(config: ClientConfig) -> Result<QuicConnection, TransportError> {
         let requester = config.payload.requester()?;
-        let connection = quic_endpoint::connect(Self::INFO.name, &config).await?;
+        let connection = quic_endpoint::connect(Self::INFO.name, &config, Self::UDP).await?;
         let (payload, limit) = (config.payload, config.max_message_bytes);
         Ok(QuicConnection { connection, requester, answer: Message::new(limit), payload, limit })
     }
@@ -100,9 +113,9 @@ impl Connection for QuicConnection {
 }
 
 /// A bound server of `quic`.
-pub(super) struct QuicServer(QuicListener);
+pub(super) struct QuicServer<const PLAIN: bool>(QuicListener);
 
-impl Server for QuicServer {
+impl<const PLAIN: bool> Server for QuicServer<PLAIN> {
     fn address(&self) -> Address {
         self.0.address()
     }
@@ -112,15 +125,21 @@ impl Server for QuicServer {
     }
 
     async fn serve(self, shutdown: CancellationToken) -> Result<(), TransportError> {
-        self.0.serve(Quic::INFO.name, shutdown, serve_connection).await
+        let stack = Quic::<PLAIN>::INFO.name;
+        self.0.serve(stack, shutdown, move |connection, config| serve_connection(stack, connection, config)).await
     }
 }
 
 /// Answers the streams of one connection, until it ends.
-async fn serve_connection(connection: quinn::Connection, config: ServerConfig) -> Result<(), TransportError> {
+async fn serve_connection(
+    stack: &'static str,
+    connection: quinn::Connection,
+    config: ServerConfig,
+) -> Result<(), TransportError> {
     let mut responder = config.payload.responder()?;
     let mut message = Message::new(config.max_message_bytes);
     let server = Arc::new(Shared {
+        stack,
         account: Arc::new(Account::new(config.max_message_bytes)),
         peer: connection.remote_address(),
         config,
@@ -159,6 +178,7 @@ struct Stream {
 
 /// What the streams of one connection have in common.
 struct Shared {
+    stack: &'static str,
     config: ServerConfig,
     account: Arc<Account>,
     peer: SocketAddr,
@@ -170,7 +190,7 @@ impl Shared {
         // Either half may have come to its end already; then there is nothing to give up.
         let _ = stream.send.reset(code.number());
         let _ = stream.receive.stop(code.number());
-        self.config.log.closed(Quic::INFO.name, &self.peer, reason);
+        self.config.log.closed(self.stack, &self.peer, reason);
     }
 
     fn refuse_broken(&self, stream: Stream, broken: &Broken) {

@@ -14,7 +14,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::payload::Requester;
 use super::pipeline::InOrder;
-use super::quic_endpoint::{self, Code, QuicListener};
+use super::quic_endpoint::{self, Code, QuicListener, Udp};
 use super::{
     Address, Answered, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server,
     ServerConfig, Traffic, Transport, TransportError,
@@ -33,6 +33,7 @@ impl Transport for QuicDatagram {
         crates: &["quinn", "rustls"],
         summary: "QUIC (quinn; rustls, ring), a datagram a message, unreliable",
         settings: quic_endpoint::settings![
+            quic_endpoint::OUR_SOCKET,
             ("max_concurrent_bidi_streams", "0"),
             ("datagram_receive_buffer", "1.25 MB (quinn's default)"),
             ("datagram_send_buffer", "1 MiB (quinn's default)"),
@@ -45,12 +46,12 @@ impl Transport for QuicDatagram {
     type Connection = QuicDatagramConnection;
 
     async fn bind(config: ServerConfig) -> Result<QuicDatagramServer, TransportError> {
-        Ok(QuicDatagramServer(QuicListener::bind(Self::INFO.name, config, 0)?))
+        Ok(QuicDatagramServer(QuicListener::bind(Self::INFO.name, config, 0, Udp::Ours)?))
     }
 
     async fn connect(config: ClientConfig) -> Result<QuicDatagramConnection, TransportError> {
         let requester = config.payload.requester()?;
-        let connection = quic_endpoint::connect(Self::INFO.name, &config).await?;
+        let connection = quic_endpoint::connect(Self::INFO.name, &config, Udp::Ours).await?;
         Ok(QuicDatagramConnection { connection, requester, pool: Pool::default(), limit: config.max_message_bytes })
     }
 }

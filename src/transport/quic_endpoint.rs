@@ -44,7 +44,23 @@ const IDLE: Duration = Duration::from_secs(30);
 /// How long a server that stops waits for its connections to have said so.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What the settings above are called in results; the number of streams is the stack's.
+/// Whose UDP socket is under an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Udp {
+    /// [`QuicSocket`], with its two shortcuts.
+    Ours,
+    /// quinn's own.
+    Quinns,
+}
+
+/// What [`Udp::Ours`] is called in results.
+pub(super) const OUR_SOCKET: (&str, &str) =
+    ("udp_socket", "ours: ends receiving at a batch that is not full; not told when it can send");
+
+/// What [`Udp::Quinns`] is called in results.
+pub(super) const QUINNS_SOCKET: (&str, &str) = ("udp_socket", "quinn's own");
+
+/// What the settings above are called in results; the socket and the number of streams are the stack's.
 macro_rules! settings {
     ($($own:expr),* $(,)?) => {
         &[
@@ -60,7 +76,6 @@ macro_rules! settings {
             ("ack_frequency", "quinn's default: every second packet, or 25 ms"),
             ("congestion_control", "cubic (quinn's default)"),
             ("socket_buffers", "4 MiB, as far as the system allows"),
-            ("udp_socket", "ends receiving at a batch that is not full; not told when it can send"),
         ]
     };
 }
@@ -189,7 +204,12 @@ impl QuicListener {
     ///
     /// # Errors
     /// Where the address is not to be had, or the certificate cannot be used.
-    pub(super) fn bind(stack: &'static str, config: ServerConfig, streams: u32) -> Result<Self, TransportError> {
+    pub(super) fn bind(
+        stack: &'static str,
+        config: ServerConfig,
+        streams: u32,
+        udp: Udp,
+    ) -> Result<Self, TransportError> {
         config.payload.responder()?;
         let Some(socket) = config.bind.socket() else {
             return Err(TransportError::Address { stack, address: config.bind });
@@ -199,7 +219,7 @@ impl QuicListener {
             QuicServerConfig::try_from(certificate::server(&identity, Some(ALPN))?).map_err(TransportError::stack)?;
         let mut server = quinn::ServerConfig::with_crypto(Arc::new(crypto));
         server.transport_config(transport(streams, None)?);
-        let endpoint = endpoint(socket, Some(server))
+        let endpoint = endpoint(socket, udp, Some(server))
             .map_err(|source| TransportError::Bind { address: config.bind.clone(), source })?;
         Ok(Self { endpoint, certificate_pem: identity.certificate_pem, config })
     }
@@ -263,7 +283,11 @@ impl QuicListener {
 ///
 /// # Errors
 /// Where nobody answers in time, or whoever does is not to be believed or speaks another protocol.
-pub(super) async fn connect(stack: &'static str, config: &ClientConfig) -> Result<Connection, TransportError> {
+pub(super) async fn connect(
+    stack: &'static str,
+    config: &ClientConfig,
+    udp: Udp,
+) -> Result<Connection, TransportError> {
     let Some(address) = config.address.socket() else {
         return Err(TransportError::Address { stack, address: config.address.clone() });
     };
@@ -273,7 +297,7 @@ pub(super) async fn connect(stack: &'static str, config: &ClientConfig) -> Resul
     // A server opens no streams.
     client.transport_config(transport(0, Some(KEEP_ALIVE))?);
     let any = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    let endpoint = endpoint(SocketAddr::new(any, 0), None)?;
+    let endpoint = endpoint(SocketAddr::new(any, 0), udp, None)?;
     // An IP address in text makes quinn ask for that address in the certificate, and send no server name.
     let connecting =
         endpoint.connect_with(client, address, &address.ip().to_string()).map_err(TransportError::connect)?;
@@ -283,14 +307,17 @@ pub(super) async fn connect(stack: &'static str, config: &ClientConfig) -> Resul
         .map_err(TransportError::connect)
 }
 
-fn endpoint(bind: SocketAddr, server: Option<quinn::ServerConfig>) -> io::Result<Endpoint> {
+fn endpoint(bind: SocketAddr, udp: Udp, server: Option<quinn::ServerConfig>) -> io::Result<Endpoint> {
     let socket = UdpSocket::bind(bind)?;
     let options = socket2::SockRef::from(&socket);
     // The system caps what is asked for, and says nothing.
     options.set_recv_buffer_size(SOCKET_BYTES)?;
     options.set_send_buffer_size(SOCKET_BYTES)?;
-    let socket = Arc::new(QuicSocket::new(socket)?);
-    Endpoint::new_with_abstract_socket(EndpointConfig::default(), server, socket, Arc::new(TokioRuntime))
+    let (config, runtime) = (EndpointConfig::default(), Arc::new(TokioRuntime));
+    match udp {
+        Udp::Ours => Endpoint::new_with_abstract_socket(config, server, Arc::new(QuicSocket::new(socket)?), runtime),
+        Udp::Quinns => Endpoint::new(config, server, socket, runtime),
+    }
 }
 
 fn transport(streams: u32, keep_alive: Option<Duration>) -> Result<Arc<TransportConfig>, TransportError> {

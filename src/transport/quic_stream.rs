@@ -8,7 +8,7 @@ use tokio::io::Join;
 
 use super::framing::{FramedConnection, serve_stream};
 use super::payload::Responder;
-use super::quic_endpoint::{self, Code, QuicListener};
+use super::quic_endpoint::{self, Code, QuicListener, Udp};
 use super::{
     Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server, ServerConfig,
     Traffic, Transport, TransportError, Writes,
@@ -29,7 +29,7 @@ impl Transport for QuicStream {
         codec: None,
         crates: &["quinn", "rustls"],
         summary: "QUIC (quinn; rustls, ring), one long bidirectional stream, messages behind a 4-byte length",
-        settings: quic_endpoint::settings![("max_concurrent_bidi_streams", "16")],
+        settings: quic_endpoint::settings![quic_endpoint::OUR_SOCKET, ("max_concurrent_bidi_streams", "16")],
         secure: true,
         blocking: false,
     };
@@ -38,12 +38,12 @@ impl Transport for QuicStream {
     type Connection = QuicStreamConnection;
 
     async fn bind(config: ServerConfig) -> Result<QuicStreamServer, TransportError> {
-        Ok(QuicStreamServer(QuicListener::bind(Self::INFO.name, config, STREAMS)?))
+        Ok(QuicStreamServer(QuicListener::bind(Self::INFO.name, config, STREAMS, Udp::Ours)?))
     }
 
     async fn connect(config: ClientConfig) -> Result<QuicStreamConnection, TransportError> {
         let requester = config.payload.requester()?;
-        let connection = quic_endpoint::connect(Self::INFO.name, &config).await?;
+        let connection = quic_endpoint::connect(Self::INFO.name, &config, Udp::Ours).await?;
         let (send, receive) = connection.open_bi().await.map_err(quic_endpoint::lost)?;
         let framed = FramedConnection::new(tokio::io::join(receive, send), requester, config.max_message_bytes);
         Ok(QuicStreamConnection { connection, framed })

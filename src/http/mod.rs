@@ -15,6 +15,7 @@
 //! | `pooled` | their loops over a wire |
 //! | `head`, `lines`, `chunked` | HTTP/1.1 as strictly as RFC 9112 asks |
 //! | `syntax` | what names, values, hosts and targets may be, on either wire |
+//! | `patience` | how long a peer is waited for |
 //! | [`refusal`], [`error`] | what is refused, and what goes wrong |
 //! | `inbox`, `outbox`, `frame` | what has arrived on a connection; what is written; the ZAP arms' frames |
 
@@ -30,6 +31,7 @@ mod lines;
 pub mod message;
 pub mod native_zap;
 mod outbox;
+mod patience;
 mod pooled;
 pub mod pooled_http;
 pub mod published;

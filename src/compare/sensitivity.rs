@@ -117,7 +117,7 @@ impl<'a> Noise<'a> {
         });
         conditions.dropped = marks.collect();
         // A, B, B, A.
-        let turn = |pair: usize| 2 * pair + usize::from((pair % 2 == 0) == is_new);
+        let turn = |pair: usize| 2 * pair + usize::from(pair.is_multiple_of(2) == is_new);
         let turns: Vec<usize> = own.iter().map(|(pair, _)| turn(*pair)).collect();
         let mut settings = settings.clone();
         settings.insert("session".to_owned(), "drawn".into());
@@ -127,19 +127,6 @@ impl<'a> Noise<'a> {
             self.rows.iter().filter(|(row, _)| row.protocol == codec || ALWAYS.contains(&row.protocol.as_str()));
         let measurements = meant.map(|(row, rounds)| {
             let factor = if row.protocol == codec { factor } else { 1.0 };
-            let of_process = self.run.conditions.dropped.iter().filter(move |[marked, _]| marked == process);
-            of_process.map(move |[_, round]| [at, *round])
-        });
-        conditions.dropped = marks.collect();
-        // A, B, B, A.
-        let turn = |pair: usize| 2 * pair + usize::from((pair % 2 == 0) == is_new);
-        let turns: Vec<usize> = own.iter().map(|(pair, _)| turn(*pair)).collect();
-        let mut settings = settings.clone();
-        settings.insert("session".to_owned(), "drawn".into());
-        settings.insert("layout_bytes".to_owned(), LAYOUTS[layout].into());
-        settings.insert("turns_ms".to_owned(), turns.into());
-        let measurements = self.rows.iter().map(|(row, rounds)| {
-            let factor = if planted == Some(row.protocol.as_str()) { PLANTED } else { 1.0 };
             let of_process =
                 |(_, process): &(usize, usize)| rounds[*process].iter().map(|time| time * factor).collect();
             let rounds = own.iter().map(of_process).collect();

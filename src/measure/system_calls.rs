@@ -76,7 +76,8 @@ impl Calls {
         for (sum, more) in named.iter_mut().zip(other.named) {
             *sum += more;
         }
-        Self { all: self.all + other.all, named }
+        let found_nothing = self.found_nothing.zip(other.found_nothing).map(|(one, other)| one + other);
+        Self { all: self.all + other.all, found_nothing, named }
     }
 
     /// Those that there were, by name.

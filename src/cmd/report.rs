@@ -108,6 +108,7 @@ fn check_all(text: &str, file: &Path) -> Result<(), BadInput> {
         unchanged(text, &new, &path, file)?;
         checked += 1;
     }
+    checked += usize::from(super::claims::check_block(text, file)?);
     if checked == 0 {
         return Err(BadInput(format!("{}: no block in it says which run it is from", file.display())));
     }

@@ -8,11 +8,13 @@
 //! | `latency_context` | those of them that are no round trips |
 //! | [`sustained`] | the tables of the sustained suite |
 //! | [`http`] | the tables of the HTTP study |
+//! | [`claims`] | what the papers claim, beside what was measured |
 //! | [`table`] | what a table is, and how it is written in Markdown |
 //! | [`terminal`] | the same tables, aligned, on a terminal |
 //! | [`export`] | a run in the formats of other programs |
 //! | [`readme`] | blocks between markers in a Markdown file |
 
+pub mod claims;
 pub mod export;
 pub mod http;
 pub mod instructions;

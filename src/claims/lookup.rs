@@ -87,7 +87,8 @@ impl<'a> Sources<'a> {
 fn is_load(answer: &Answer, run: &RunFile) -> bool {
     answer.load.is_none_or(|(rate, arrivals)| {
         let offered = run.settings.get("rate").and_then(Json::as_f64);
-        offered == Some(rate) && run.settings.get("arrivals").and_then(Json::as_str) == Some(arrivals)
+        let burst = run.settings.get("burst").and_then(Json::as_u64).unwrap_or(1);
+        burst == 1 && offered == Some(rate) && run.settings.get("arrivals").and_then(Json::as_str) == Some(arrivals)
     })
 }
 

@@ -48,7 +48,8 @@ fn every_figure_of_the_papers_stands_beside_the_committed_runs() {
                 let lines = found["lines"].as_array().unwrap();
                 assert!(!lines.is_empty(), "{} {} {}", claimed.name, cell.row, cell.column);
                 for line in lines {
-                    let told = line["ours"].is_number() || line["reason"].as_str().is_some_and(|reason| !reason.is_empty());
+                    let told =
+                        line["ours"].is_number() || line["reason"].as_str().is_some_and(|reason| !reason.is_empty());
                     assert!(told, "neither a figure nor a reason: {line}");
                 }
                 cells += 1;
@@ -79,7 +80,8 @@ fn the_committed_runs_judge_the_counts() {
 
 #[test]
 fn terminal_and_markdown_have_every_printed_figure() {
-    let printed = ["42,000,000", "23.8", "3,192", "1,247.3", "2,147.8", "4,521", "184.1", "10,399.1", "131,268.3", "65,918"];
+    let printed =
+        ["42,000,000", "23.8", "3,192", "1,247.3", "2,147.8", "4,521", "184.1", "10,399.1", "131,268.3", "65,918"];
     for arguments in [&[][..], &["--markdown"]] {
         let text = committed(arguments);
         for figure in printed {
@@ -90,12 +92,19 @@ fn terminal_and_markdown_have_every_printed_figure() {
     }
     // The paper's order: its tables, its rows; the waits never in one table.
     let text = committed(&["--markdown"]);
-    let places: Vec<_> = ["### Encode", "### Decode", "### Wire size", "### Round trip (tab:latency), block", "### Round trip (tab:latency), poll"]
-        .map(|title| text.find(title).unwrap())
-        .to_vec();
+    let places: Vec<_> = [
+        "### Encode",
+        "### Decode",
+        "### Wire size",
+        "### Round trip (tab:latency), block",
+        "### Round trip (tab:latency), poll",
+    ]
+    .map(|title| text.find(title).unwrap())
+    .to_vec();
     assert!(places.is_sorted(), "{places:?}");
     let encode = &text[places[0]..places[1]];
-    let rows = ["| zap |", "| flatbuffers |", "| capnp |", "| grpc |", "| quic-raw |", "| protobuf-mux |", "| json-rpc |"];
+    let rows =
+        ["| zap |", "| flatbuffers |", "| capnp |", "| grpc |", "| quic-raw |", "| protobuf-mux |", "| json-rpc |"];
     let rows: Vec<_> = rows.iter().map(|row| encode.find(row).unwrap()).collect();
     assert!(rows.is_sorted(), "{rows:?}");
     assert!(!text[places[3]..places[4]].contains("(poll)"));
@@ -180,7 +189,10 @@ fn the_block_of_the_readme_is_written_and_checked() {
     assert_eq!(claims(folder.path(), &["--readme", run]), (0, String::new(), String::new()));
     let written = text();
     assert!(written.contains("<!-- from results/20260101T000000Z-0123456789ab/results.json -->"), "{written}");
-    assert!(written.contains("<details><summary>Encode (tab:encode)</summary>") && written.ends_with("b\n"), "{written}");
+    assert!(
+        written.contains("<details><summary>Encode (tab:encode)</summary>") && written.ends_with("b\n"),
+        "{written}"
+    );
     let check = || claims(folder.path(), &["--readme", "--check"]);
     assert_eq!(check(), (0, String::new(), String::new()));
     // The check of all blocks looks at this one, too.
@@ -193,7 +205,10 @@ fn the_block_of_the_readme_is_written_and_checked() {
     fs::write(&readme, written.replacen("23.8", "23.9", 1)).unwrap();
     for (status, errors) in [(check().0, check().2), report()] {
         assert_eq!(status, 2);
-        assert!(errors.contains("write them with `votebench claims --readme results/20260101T000000Z-0123456789ab`"), "{errors}");
+        assert!(
+            errors.contains("write them with `votebench claims --readme results/20260101T000000Z-0123456789ab`"),
+            "{errors}"
+        );
     }
     fs::write(&readme, "no block\n").unwrap();
     assert_eq!(claims(folder.path(), &["--readme", run]).0, 2);

@@ -227,7 +227,13 @@ fn like_for_like(found: Found<'_>, ours: f64) -> Option<String> {
     Some(format!("like for like the paper's is {bytes}, {same}"))
 }
 
-fn judged(reference: &str, claimed: Option<f64>, above: Found<'_>, below: Option<Found<'_>>, answer: &Answer) -> Against {
+fn judged(
+    reference: &str,
+    claimed: Option<f64>,
+    above: Found<'_>,
+    below: Option<Found<'_>>,
+    answer: &Answer,
+) -> Against {
     let ours = below.map_or_else(
         || Err(format!("{reference} was not measured")),
         |below| ratio::of(above, below, answer.percentile),

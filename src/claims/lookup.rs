@@ -47,9 +47,8 @@ impl<'a> Sources<'a> {
     /// table comes from one run as far as it can, and only within one run can rows be set against each other.
     #[must_use]
     pub fn of(answer: &Answer, rows: &[&str], runs: &'a [RunFile]) -> Self {
-        let has = |run: &RunFile, row: &str| {
-            find(answer, row, run).is_some_and(|found| figure(answer, row, found).is_some())
-        };
+        let has =
+            |run: &RunFile, row: &str| find(answer, row, run).is_some_and(|found| figure(answer, row, found).is_some());
         let mut counted: Vec<(usize, &RunFile)> = runs
             .iter()
             .filter(|run| is_load(answer, run))
@@ -72,7 +71,11 @@ impl<'a> Sources<'a> {
         }
         let others: Vec<_> = others.iter().map(|run| run.run.id.as_str()).collect();
         let why = if self.answers > self.next { "which has more of them" } else { "the newest" };
-        Some(format!("several runs have these figures: {} is taken, {why}; {} for what it has not.", first.run.id, others.join(", ")))
+        Some(format!(
+            "several runs have these figures: {} is taken, {why}; {} for what it has not.",
+            first.run.id,
+            others.join(", ")
+        ))
     }
 
     /// The measurement for `row`: of the first run that has a figure, or else of the first that says why it has none.
@@ -186,6 +189,7 @@ pub fn why_not(answer: &Answer, found: Option<Found<'_>>, runs: &[RunFile]) -> S
         return match (&measurement.reason, measurement.status) {
             (Some(reason), Status::Ok | Status::NotMeasured) => reason.clone(),
             (Some(reason), status) => format!("{}: {reason}", word(status)),
+            (None, _) if answer.percentile.is_none() => "the run has not what it is made of".to_owned(),
             (None, _) => format!("too few separate stalls reach {}", percentile_word(answer)),
         };
     }

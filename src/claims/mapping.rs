@@ -33,7 +33,13 @@ pub const TABLES: &[Table] = &[
 /// Every column of every table.
 pub const COLUMNS: &[Column] = &[
     // The papers' loops ran back to back, as `stream` does; `chained` is a codec's latency, and the headline here.
-    Column::new("encode", "ops_per_s", "ops/sec", "1/s", &[codec("stream", "encode", "stream").shape(Shape::PerSecond).judged(RATE)]),
+    Column::new(
+        "encode",
+        "ops_per_s",
+        "ops/sec",
+        "1/s",
+        &[codec("stream", "encode", "stream").shape(Shape::PerSecond).judged(RATE)],
+    ),
     Column::new(
         "encode",
         "encode_ns",
@@ -72,7 +78,13 @@ pub const COLUMNS: &[Column] = &[
             codec("read, chained", "read", "chained"),
         ],
     ),
-    Column::new("decode", "allocs_per_op", "allocs/op", "1/op", &[counted("open", "allocations"), counted("read", "allocations")]),
+    Column::new(
+        "decode",
+        "allocs_per_op",
+        "allocs/op",
+        "1/op",
+        &[counted("open", "allocations"), counted("read", "allocations")],
+    ),
     Column::new(
         "decode",
         "alloc_bytes_per_op",
@@ -96,7 +108,13 @@ pub const COLUMNS: &[Column] = &[
     Column::new("round_trip", "p99", "p99", "us", &[round_trip("block", "p99"), round_trip("poll", "p99")]),
     Column::new("round_trip", "p99_9", "p99.9", "us", &[round_trip("block", "p99_9"), round_trip("poll", "p99_9")]),
     // Constant arrivals are the papers', and hide queueing; Poisson is what this suite takes by itself.
-    Column::new("sustained", "p99_1min", "p99, 1 min", "us", &[minute("constant", "response-minute-1"), minute("poisson", "response-minute-1")]),
+    Column::new(
+        "sustained",
+        "p99_1min",
+        "p99, 1 min",
+        "us",
+        &[minute("constant", "response-minute-1"), minute("poisson", "response-minute-1")],
+    ),
     Column::new(
         "sustained",
         "p99_10min",

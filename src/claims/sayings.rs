@@ -113,7 +113,8 @@ fn under(found: Found<'_>, figure: lookup::Figure, wait: &str) -> Against {
 /// The bound of a run in nanoseconds.
 fn measured_bound(run: &RunFile, wait: &str) -> Result<f64, String> {
     let missing = || "the run has not measured the bound".to_owned();
-    let bound = run.measurements.iter().find(|m| m.suite == "latency" && m.metric == "p99-bound").ok_or_else(missing)?;
+    let bound =
+        run.measurements.iter().find(|m| m.suite == "latency" && m.metric == "p99-bound").ok_or_else(missing)?;
     let part = |name: &str| bound.settings.get(name).and_then(Json::as_f64).ok_or_else(missing);
     if bound.status != Status::Ok {
         return Err(bound.reason.clone().unwrap_or_else(missing));
@@ -122,7 +123,9 @@ fn measured_bound(run: &RunFile, wait: &str) -> Result<f64, String> {
         return Ok(2.0 * part("tau_syscall_ns")?);
     }
     if !bound.settings.contains_key("tau_sched_is") {
-        return Err("the run's tau_sched is the hiccup meter's, which leaves out that a thread has to be woken".to_owned());
+        return Err(
+            "the run's tau_sched is the hiccup meter's, which leaves out that a thread has to be woken".to_owned()
+        );
     }
     bound.number().ok_or_else(missing)
 }

@@ -156,10 +156,12 @@ struct Flaw {
 }
 
 fn of_requests(file: Requests) -> Result<Claims, String> {
-    let cell = |row: &str, column: &str, value| Cell { row: row.to_owned(), column: column.to_owned(), unit: None, value };
-    let inputs = file.workloads.iter().flat_map(|Workload { name, body, headers }| {
-        [cell(name, "body", *body), cell(name, "headers", *headers)]
-    });
+    let cell =
+        |row: &str, column: &str, value| Cell { row: row.to_owned(), column: column.to_owned(), unit: None, value };
+    let inputs = file
+        .workloads
+        .iter()
+        .flat_map(|Workload { name, body, headers }| [cell(name, "body", *body), cell(name, "headers", *headers)]);
     let mut tables = vec![Table { name: "workloads".to_owned(), unit: None, cells: inputs.collect() }];
     let measured = [
         ("wire_bytes", &file.wire_bytes),

@@ -190,7 +190,8 @@ fn checked(claims: &Claims) -> Result<(), String> {
 }
 
 /// Each of `names` once, in their order.
-pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+#[must_use]
+pub fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut all = Vec::new();
     for name in names {
         if !all.contains(&name) {

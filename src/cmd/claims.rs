@@ -130,7 +130,8 @@ pub(super) fn check_block(text: &str, file: &Path) -> Result<bool, BadInput> {
         Err(error) => return Err(BadInput(format!("{name}: {error}"))),
     };
     let named = content.lines().next().and_then(|line| line.strip_prefix(FROM)?.strip_suffix(" -->"));
-    let named = named.ok_or_else(|| BadInput(format!("{name}: its block {BLOCK} does not say which runs it is from")))?;
+    let named =
+        named.ok_or_else(|| BadInput(format!("{name}: its block {BLOCK} does not say which runs it is from")))?;
     let runs: Result<Vec<_>, _> = named.split(' ').map(|path| read::run(&base(file).join(path))).collect();
     let report = claims::judge(&files(None, base(file))?, runs.map_err(|error| BadInput(error.to_string()))?);
     let new = filled(text, &report).map_err(|error| BadInput(format!("{name}: {error}")))?;

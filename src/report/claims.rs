@@ -78,8 +78,7 @@ pub fn block(report: &Report) -> String {
 }
 
 /// How to read it all.
-const HOW: &str =
-    "Absolute times are another machine's: shown, never judged. An order is reproduced where the 90 % interval of our ratio lies on \
+const HOW: &str = "Absolute times are another machine's: shown, never judged. An order is reproduced where the 90 % interval of our ratio lies on \
      the claimed side of 1, contradicted where it lies on the other, else unresolved; a ratio is reproduced where the interval lies \
      within a factor 1.25 of the claim, else the order only. Counts are the same or contradicted. In brackets behind a figure of \
      the paper: the contradiction within the source that it is part of.";
@@ -112,12 +111,12 @@ fn runs(report: &Report, bullet: &str) -> String {
 fn tables(paper: &Paper) -> Vec<Table> {
     let split = |table: &record::Table| {
         let has = |wait: &str| readings(table.cells.iter().collect()).contains(&wait);
-        WAITS.iter().all(|wait| has(wait))
+        WAITS.into_iter().all(has)
     };
     let mut tables = Vec::new();
     for table in &paper.tables {
         if split(table) {
-            tables.extend(WAITS.iter().map(|wait| of_readings(table, Some(wait))));
+            tables.extend(WAITS.map(|wait| of_readings(table, Some(wait))));
         } else {
             tables.push(of_readings(table, None));
         }
@@ -254,7 +253,9 @@ fn claimed(against: &Against) -> String {
 fn ratio(against: &Against) -> String {
     match (against.ratio, against.interval) {
         (None, _) => "-".to_owned(),
-        (Some(ratio), Some([low, high])) if low < high => format!("{} ({})", times(ratio), interval([low, high], figure)),
+        (Some(ratio), Some([low, high])) if low < high => {
+            format!("{} ({})", times(ratio), interval([low, high], figure))
+        }
         (Some(ratio), _) => times(ratio),
     }
 }
@@ -290,7 +291,8 @@ fn said(paper: &Paper) -> Option<Table> {
         let optional = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), times);
         let row = |line: &Line| {
             let against = line.against.as_ref();
-            let table = claim.table.or_else(|| against.and_then(|against| against.claimed).filter(|_| claim.claimed.is_none()));
+            let table =
+                claim.table.or_else(|| against.and_then(|against| against.claimed).filter(|_| claim.claimed.is_none()));
             let verdict = against.map_or_else(|| of_figure(line), judged);
             vec![
                 format!("{}", at + 1),
@@ -316,7 +318,11 @@ fn said(paper: &Paper) -> Option<Table> {
 fn contradictions(paper: &Paper) -> String {
     let lines = paper.contradictions.iter().enumerate().map(|(at, sentence)| format!("{}. {sentence}.", at + 1));
     let lines: Vec<_> = lines.map(|line| line.replace("..", ".")).collect();
-    if lines.is_empty() { String::new() } else { format!("What the source contradicts itself in:\n\n{}", lines.join("\n")) }
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("What the source contradicts itself in:\n\n{}", lines.join("\n"))
+    }
 }
 
 /// How the paper's figures came out.
@@ -362,13 +368,8 @@ mod tests {
             lines: Vec::new(),
         };
         let cells = vec![cell(42_000_000.0, "1/s"), cell(26.0, "ns"), cell(23.8, "ns"), cell(1_247.3, "ns")];
-        let table = record::Table {
-            name: "t".to_owned(),
-            title: "t".to_owned(),
-            against: None,
-            notes: Vec::new(),
-            cells,
-        };
+        let table =
+            record::Table { name: "t".to_owned(), title: "t".to_owned(), against: None, notes: Vec::new(), cells };
         let printed: Vec<_> = table.cells.iter().map(|cell| paper(&table, cell)).collect();
         assert_eq!(printed, ["42,000,000", "26.0", "23.8", "1,247.3"]);
     }

@@ -34,9 +34,9 @@ fn find<'a>(run: &'a RunFile, arm: &str, workload: &str, metric: &str, side: Opt
 
 #[test]
 fn the_arms_of_ours_allocate_nothing_and_carry_the_published_bytes() {
-    let (run, printed) = http(&["--workload", "tiny,large", "--processes", "2", "--block-ms", "10"]);
+    let (run, printed) = http(&["--workload", "tiny,medium,large", "--processes", "2", "--block-ms", "10"]);
     let settings = |m: &Measurement, name: &str| m.settings[name].as_u64();
-    for workload in ["tiny", "large"] {
+    for workload in ["tiny", "medium", "large"] {
         for arm in ["pooled-http", "zap-http", "native-zap", "floor"] {
             for side in [Some("client"), Some("server"), None] {
                 let allocations = find(&run, arm, workload, "allocations", side);

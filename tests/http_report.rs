@@ -76,3 +76,19 @@ fn the_papers_sentence_is_told_what_the_figures_say() {
     let smaller = notes([211, 211, 272, 210, 210]);
     assert!(smaller.contains("like for like it is 210 against 211, and the native message is smaller"), "{smaller}");
 }
+
+#[test]
+fn beside_nginx_stands_how_busy_each_server_was() {
+    let mut run = run([211, 211, 272, 212, 212]);
+    run.conditions.fit = true;
+    for (server, cpu_ns, bytes) in [("nginx", 8_000.0, 310_u64), ("pooled-http", 4_000.0, 268)] {
+        let begin = |metric: &str| begin(server, metric).row("wrk").wait("block");
+        run.measurements.push(begin("time").value(8_000.0));
+        run.measurements.push(begin("cpu-time").side("server").value(cpu_ns));
+        run.measurements.push(begin("response-wire-bytes").value(bytes));
+    }
+    let beside = table(&run, "Requests a second of pooled-http and of nginx");
+    assert_eq!(beside.groups[0].rows[0][..5], ["tiny", "125,000", "100 %", "125,000", "50 %"]);
+    let notes = beside.notes.join("\n");
+    assert!(notes.contains("Bytes of a response of nginx and of pooled-http: 310 and 268 at tiny."), "{notes}");
+}

@@ -1,5 +1,5 @@
 //! `votebench doctor`: is this machine fit, and what to change. Owns the flags and the words; the judgement is
-//! [`doctor`](crate::measure::doctor)'s. An unfit machine is said, and is no error.
+//! [`doctor`]'s. An unfit machine is said, and is no error.
 
 use std::fmt::Write;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `votebench http`: the HTTP study. Owns its flags, and `--serve`; the driver is [`http`](crate::measure::http).
+//! `votebench http`: the HTTP study. Owns its flags, and `--serve`; the driver is [`http`].
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

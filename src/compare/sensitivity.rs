@@ -117,7 +117,7 @@ impl<'a> Noise<'a> {
         });
         conditions.dropped = marks.collect();
         // A, B, B, A.
-        let turn = |pair: usize| 2 * pair + usize::from((pair % 2 == 0) == is_new);
+        let turn = |pair: usize| 2 * pair + usize::from(pair.is_multiple_of(2) == is_new);
         let turns: Vec<usize> = own.iter().map(|(pair, _)| turn(*pair)).collect();
         let mut settings = settings.clone();
         settings.insert("session".to_owned(), "drawn".into());

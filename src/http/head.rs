@@ -7,9 +7,7 @@ use httparse::{Error, Header, Status};
 
 use super::message::{Request, Response};
 use super::refusal::Refusal;
-
-/// Fields that a head may have.
-const FIELDS: usize = 64;
+use super::syntax::{self, FIELDS};
 
 /// How long a body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +58,7 @@ pub(super) fn request(bytes: &[u8], request: &mut Request) -> Result<Head, Refus
         return Err(Refusal::bad("there is not exactly one Host"));
     }
     request.method.extend_from_slice(method.as_bytes());
-    split_target(method, target, request)?;
+    syntax::split_target(method.as_bytes(), target.as_bytes(), request)?;
     told.head(version)
 }
 
@@ -118,7 +116,7 @@ impl Told {
         let is = |name: &str| field.name.eq_ignore_ascii_case(name);
         if is("host") {
             self.hosts += 1;
-            if !field.value.iter().copied().all(is_authority) {
+            if !syntax::is_host(field.value) {
                 return Err(Refusal::bad("the Host is none"));
             }
             request.host.clear();
@@ -189,43 +187,6 @@ impl Told {
     }
 }
 
-/// Takes the target apart (RFC 9112, section 3.2). What names its authority overrides the Host.
-fn split_target(method: &str, target: &str, request: &mut Request) -> Result<(), Refusal> {
-    if !target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
-        return Err(Refusal::bad("the target is none"));
-    }
-    let (authority, path) = match target.as_bytes() {
-        [b'/', ..] => (None, target),
-        b"*" if method == "OPTIONS" => (None, target),
-        _ if method == "CONNECT" => (Some(target), ""),
-        _ => {
-            let rest = target.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("http://")).map(|_| &target[7..]);
-            let rest = rest.ok_or(Refusal::bad("the target is none"))?;
-            let end = rest.find(['/', '?']).unwrap_or(rest.len());
-            (Some(&rest[..end]), &rest[end..])
-        }
-    };
-    if let Some(authority) = authority {
-        if authority.is_empty() || !authority.bytes().all(is_authority) {
-            return Err(Refusal::bad("the target's authority is none"));
-        }
-        request.host.clear();
-        request.host.extend_from_slice(authority.as_bytes());
-    }
-    if !path.starts_with('/') && path != "*" {
-        request.path.push(b'/');
-    }
-    request.path.extend_from_slice(path.as_bytes());
-    Ok(())
-}
-
-/// Whether a byte can stand in an authority without user information (RFC 3986, section 3.2).
-const fn is_authority(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'%' | b':' | b'[' | b']')
-        || matches!(byte, b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=')
-}
-
 /// `1*DIGIT` and nothing else: no sign, no list, no space inside.
 fn decimal(text: &[u8]) -> Result<u64, Refusal> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
@@ -245,7 +206,7 @@ fn tokens(list: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn refusal(error: Error, head: &[u8]) -> Refusal {
     match error {
         Error::TooManyHeaders => Refusal::FIELDS_TOO_LARGE,
-        Error::Version if names_a_version(head) => Refusal { status: 505, why: "not HTTP/1" },
+        Error::Version if names_a_version(head) => Refusal { status: 505, why: "neither HTTP/1.0 nor HTTP/1.1" },
         Error::Version => Refusal::bad("no HTTP version"),
         Error::HeaderName | Error::HeaderValue => Refusal::bad("a field is malformed"),
         Error::NewLine | Error::Status | Error::Token => Refusal::bad("the first line is malformed"),

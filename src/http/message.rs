@@ -13,7 +13,7 @@ use bytes::Bytes;
 /// Objects that a pool keeps; more than connections that are at work at once need not be.
 const KEPT: usize = 64;
 
-/// Bytes of body and fields above which an object is not kept: one large message must not hold its memory for ever.
+/// Bytes of all its buffers above which an object is not kept: one large message must not hold its memory for ever.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Names and values, in order, in one buffer.
@@ -53,6 +53,10 @@ impl Fields {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.text.capacity() + self.ends.capacity() * size_of::<(usize, usize)>()
     }
 
     /// Forgets all pairs, and keeps the buffers.
@@ -195,7 +199,8 @@ impl Pooled for Request {
     }
 
     fn held_bytes(&self) -> usize {
-        self.body.own.capacity() + self.fields.text.capacity() + self.trailers.text.capacity()
+        let texts = [&self.method, &self.host, &self.path, &self.content_type, &self.user_agent, &self.body.own];
+        texts.into_iter().map(Vec::capacity).sum::<usize>() + self.fields.held_bytes() + self.trailers.held_bytes()
     }
 }
 
@@ -209,7 +214,8 @@ impl Pooled for Response {
     }
 
     fn held_bytes(&self) -> usize {
-        self.body.own.capacity() + self.fields.text.capacity() + self.trailers.text.capacity()
+        let texts = self.content_type.capacity() + self.body.own.capacity();
+        texts + self.fields.held_bytes() + self.trailers.held_bytes()
     }
 }
 
@@ -287,8 +293,10 @@ mod tests {
         pool.give(request);
         let request = pool.take();
         assert_eq!((request.body.as_ptr(), &request), (held, &Request::default()));
-        let own = Vec::with_capacity(KEPT_BYTES + 1);
-        pool.give(Request { body: Body { own, shared: None }, ..Request::default() });
+        let giant = || Vec::with_capacity(KEPT_BYTES + 1);
+        pool.give(Request { body: Body { own: giant(), shared: None }, ..Request::default() });
+        pool.give(Request { path: giant(), ..Request::default() });
+        pool.give(Request { method: giant(), ..Request::default() });
         assert!(pool.free.lock().unwrap().is_empty());
     }
 }

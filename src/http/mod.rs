@@ -14,6 +14,8 @@
 //! | [`handler`] | the handler that both pooled arms share |
 //! | `pooled` | their loops over a wire |
 //! | `head`, `lines`, `chunked` | HTTP/1.1 as strictly as RFC 9112 asks |
+//! | `syntax` | what names, values, hosts and targets may be, on either wire |
+//! | `patience` | how long a peer is waited for |
 //! | [`refusal`], [`error`] | what is refused, and what goes wrong |
 //! | `inbox`, `outbox`, `frame` | what has arrived on a connection; what is written; the ZAP arms' frames |
 
@@ -29,10 +31,12 @@ mod lines;
 pub mod message;
 pub mod native_zap;
 mod outbox;
+mod patience;
 mod pooled;
 pub mod pooled_http;
 pub mod published;
 pub mod refusal;
+mod syntax;
 pub mod workload;
 pub mod zap_http;
 

@@ -8,7 +8,8 @@
 //!
 //! Reads are views into the frame. Each end has one builder for a connection, whose buffer is reused, and builds everything but the
 //! payload: that is the last part of the message, and a long one is handed to the kernel from where it lies, in the same call as
-//! what is before it. No payload is copied to the heap, and a long one not at all.
+//! what is before it. A short one is copied once, into the connection's buffer of what is written; the reference's two copies, each
+//! into memory that is allocated for it, are not made at any size.
 
 use std::net::SocketAddr;
 
@@ -18,6 +19,7 @@ use super::error::HttpError;
 use super::handler::is_echoed;
 use super::inbox::Inbox;
 use super::outbox::{self, Apart};
+use super::patience::{self, Patience};
 use super::workload::{self, Workload, are_same};
 use super::{connect, frame};
 use crate::measure::arm::{Arm, ArmInfo, Exchange};
@@ -62,12 +64,14 @@ impl Arm for NativeZap {
 
 async fn serve(mut stream: TcpStream) -> Result<(), HttpError> {
     let (mut inbox, mut writer) = (Inbox::default(), Writer::default());
-    while let Some(length) = frame::next(&mut stream, &mut inbox).await? {
+    let mut patience = Patience::new(patience::LIMIT);
+    while let Some(length) = patience.with(frame::next(&mut stream, &mut inbox)).await? {
         let whole = frame::LENGTH_BYTES + length;
         let request = root(&inbox.bytes()[frame::LENGTH_BYTES..whole])?;
         let body = body(request)?;
         let apart = answer(request, body, &mut writer)?;
-        outbox::write(&mut stream, &writer.out, apart.of(body)).await?;
+        patience.with(outbox::write(&mut stream, &writer.out, apart.of(body))).await?;
+        patience.renew();
         inbox.take(whole);
     }
     Ok(())

@@ -14,6 +14,7 @@ use super::handler;
 use super::inbox::Inbox;
 use super::message::{Pool, Request, Response};
 use super::outbox::{self, Apart};
+use super::patience::{self, Patience};
 use super::refusal::Refusal;
 use super::workload::Workload;
 
@@ -90,24 +91,34 @@ enum Step {
 ///
 /// # Errors
 /// Where the stream fails, ends in the middle of a request, or a request is refused.
-pub(super) async fn serve<W: Wire>(mut stream: TcpStream) -> Result<(), HttpError> {
+pub(super) async fn serve<W: Wire>(stream: TcpStream) -> Result<(), HttpError> {
+    serve_within::<W>(stream, patience::LIMIT).await
+}
+
+/// As [`serve`], to a peer that may get nowhere for as long as `limit`.
+async fn serve_within<W: Wire>(mut stream: TcpStream, limit: Duration) -> Result<(), HttpError> {
     let (mut wire, mut inbox, mut out) = (W::default(), Inbox::default(), Vec::new());
+    let mut patience = Patience::new(limit);
     // Only while a request is on its way does a connection hold one.
     let mut begun: Option<Request> = None;
     loop {
         let step = step(&mut wire, &mut inbox, &mut begun, &mut out);
         let long = match &step {
             // What arrives together is answered together.
-            Step::Answered(None) if out.len() < WRITE_BYTES && !wire.has_ended() => continue,
+            Step::Answered(None) if out.len() < WRITE_BYTES && !wire.has_ended() => {
+                patience.renew();
+                continue;
+            }
             Step::Answered(Some(response)) => &*response.body,
             _ => &[],
         };
         if !out.is_empty() {
-            outbox::write(&mut stream, &out, long).await?;
+            patience.with(outbox::write(&mut stream, &out, long)).await?;
             out.clear();
         }
         match step {
             Step::Answered(response) => {
+                patience.renew();
                 response.into_iter().for_each(|response| RESPONSES.give(response));
                 if wire.has_ended() {
                     return end(stream, &mut inbox).await;
@@ -118,7 +129,7 @@ pub(super) async fn serve<W: Wire>(mut stream: TcpStream) -> Result<(), HttpErro
                 return Err(error);
             }
             Step::Partial => {
-                if inbox.fill(&mut stream).await? == 0 {
+                if patience.with(inbox.fill(&mut stream)).await? == 0 {
                     let between = begun.is_none() && inbox.bytes().is_empty();
                     return if between { Ok(()) } else { Err(HttpError::EndsEarly) };
                 }
@@ -239,5 +250,68 @@ impl<W: Wire> Client<W> {
         self.requests.give(request);
         self.responses.give(response);
         if right { Ok(()) } else { Err(HttpError::WrongResponse) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use tokio::io::AsyncReadExt;
+    use tokio::net::TcpListener;
+
+    use super::super::pooled_http::Http1;
+    use super::*;
+    use crate::measure::arm::{Wait, WaitingRuntime};
+
+    const LIMIT: Duration = Duration::from_millis(200);
+
+    /// How a server of little patience ends with a client that sends a piece each tenth of its limit, and then no more; and what it
+    /// has answered.
+    fn served(pieces: Vec<Vec<u8>>) -> (Result<(), HttpError>, Vec<u8>) {
+        let serving = async move {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let (server, _) = listener.accept().await.unwrap();
+            let server = tokio::spawn(serve_within::<Http1>(server, LIMIT));
+            for piece in pieces {
+                // To a server that has gone nothing can be sent, which is what is looked for.
+                let _ = client.write_all(&piece).await;
+                tokio::time::sleep(LIMIT / 10).await;
+            }
+            let mut answer = Vec::new();
+            let _ = client.read_to_end(&mut answer).await;
+            (server.await.unwrap(), answer)
+        };
+        WaitingRuntime::new(Wait::Block).unwrap().run(serving).unwrap()
+    }
+
+    fn is_late(ended: &Result<(), HttpError>) -> bool {
+        matches!(ended, Err(HttpError::Io(error)) if error.kind() == ErrorKind::TimedOut)
+    }
+
+    #[test]
+    fn a_client_that_asks_for_nothing_is_given_up() {
+        let (ended, answer) = served(Vec::new());
+        assert!(is_late(&ended) && answer.is_empty(), "{ended:?}");
+    }
+
+    #[test]
+    fn so_is_one_that_sends_its_request_in_drops() {
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60\r\n\r\n";
+        for request in [format!("GET / HTTP/1.1\r\nX-A: {}", "a".repeat(60)), format!("{head}{}", "a".repeat(59))] {
+            let (start, drops) = request.as_bytes().split_at(request.len() - 59);
+            let pieces = std::iter::once(start).chain(drops.chunks(1)).map(<[u8]>::to_vec).collect();
+            let (ended, answer) = served(pieces);
+            assert!(is_late(&ended) && answer.is_empty(), "{ended:?}");
+        }
+    }
+
+    #[test]
+    fn one_that_goes_on_asking_is_not() {
+        let request = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok";
+        let (ended, answer) = served(vec![request.to_vec(); 40]);
+        assert!(is_late(&ended), "{ended:?}");
+        assert_eq!(String::from_utf8(answer).unwrap().matches("HTTP/1.1 200 OK\r\n").count(), 40);
     }
 }

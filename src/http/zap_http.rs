@@ -4,7 +4,9 @@
 //! A frame is a 4-byte big-endian length and a ZAP message (`docs/zap-wire.md`, ZAP-HTTP frame): its type in the flags' high
 //! byte, 1 request, 2 response; a fixed section of 48 bytes; the texts, fields, body and trailers behind it, unpadded. A block of
 //! fields is a count and pairs of lengths and texts. Nothing is read leniently here: a message of another type, bytes behind the
-//! message, and a block that ends inside a pair or goes on behind its last one are errors.
+//! message, and a block that ends inside a pair or goes on behind its last one are errors. Names, values, host and target are held
+//! to the grammar and the limits that `pooled-http` holds them to, and what delimits a message in HTTP/1.1 is no field: else this wire
+//! would win by looking away, and who passes its requests on in HTTP/1.1 could be made to send two for one.
 
 use std::net::SocketAddr;
 
@@ -18,6 +20,7 @@ use super::message::{Fields, Request, Response};
 use super::outbox::Apart;
 use super::pooled::{self, Progress, Wire};
 use super::refusal::Refusal;
+use super::syntax::{self, FIELDS};
 use super::workload;
 use super::{BODY_LIMIT, HEAD_LIMIT};
 use crate::measure::arm::{Arm, ArmInfo, Exchange};
@@ -36,6 +39,9 @@ const PROTO: &[u8] = b"HTTP/1.1";
 
 /// What a target starts with.
 const SCHEME: &[u8] = b"http://";
+
+/// Fields that delimit a message, or say where it goes, in HTTP/1.1: here the frame and the target do.
+const DELIMITING: [&[u8]; 4] = [b"Host", b"Content-Length", b"Transfer-Encoding", b"Connection"];
 
 /// Said of a length of 0, and of one over the limit.
 const NO_LENGTH: Refusal = Refusal::bad("the frame's length is none, or over the limit");
@@ -139,13 +145,18 @@ impl Wire for ZapWire {
 /// Reads a request's message.
 fn read_request(message: &[u8], request: &mut Request) -> Result<(), Refusal> {
     let object = root(message, REQUEST)?;
-    let method = object.text(0).ok_or(Refusal::bad("there is no method"))?;
-    let target = object.text(8).ok_or(Refusal::bad("there is no target"))?;
-    let rest = target.as_bytes().strip_prefix(SCHEME).ok_or(Refusal::bad("the target is none"))?;
-    let (host, path) = rest.split_at(rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len()));
-    request.method.extend_from_slice(method.as_bytes());
-    request.host.extend_from_slice(host);
-    request.path.extend_from_slice(path);
+    let method = bytes(object, 0)?.filter(|method| method.len() <= HEAD_LIMIT && syntax::is_token(method));
+    let method = method.ok_or(Refusal::bad("there is no method"))?;
+    let target = bytes(object, 8)?.filter(|target| target.starts_with(SCHEME));
+    let target = target.ok_or(Refusal::bad("the target is none"))?;
+    if target.len() > HEAD_LIMIT {
+        return Err(Refusal { status: 414, why: "the target is over the limit" });
+    }
+    if bytes(object, 16)? != Some(PROTO) {
+        return Err(Refusal { status: 505, why: "not HTTP/1.1" });
+    }
+    request.method.extend_from_slice(method);
+    syntax::split_target(method, target, request)?;
     read_pairs(bytes(object, 24)?, |name, value| request.set(name, value))?;
     request.body.extend_from_slice(body(object)?);
     let Request { trailers, .. } = request;
@@ -156,6 +167,9 @@ fn read_request(message: &[u8], request: &mut Request) -> Result<(), Refusal> {
 fn read_response(message: &[u8], response: &mut Response) -> Result<(), Refusal> {
     let object = root(message, RESPONSE)?;
     response.status = object.u16(0);
+    if !bytes(object, 8)?.is_none_or(syntax::is_value) || bytes(object, 16)? != Some(PROTO) {
+        return Err(Refusal::bad("the status line is malformed"));
+    }
     read_pairs(bytes(object, 24)?, |name, value| response.set(name, value))?;
     response.body.extend_from_slice(body(object)?);
     let Response { trailers, .. } = response;
@@ -204,9 +218,20 @@ fn read_pairs(block: Option<&[u8]>, mut take: impl FnMut(&[u8], &[u8])) -> Resul
         rest = behind;
         Some(text)
     };
-    for _ in 0..u32::from_le_bytes(*count) {
+    let count = u32::from_le_bytes(*count);
+    if !usize::try_from(count).is_ok_and(|count| count <= FIELDS) {
+        return Err(Refusal::FIELDS_TOO_LARGE);
+    }
+    for _ in 0..count {
         let name = text().ok_or(truncated)?;
-        take(name, text().ok_or(truncated)?);
+        let value = text().ok_or(truncated)?;
+        if !syntax::is_token(name) || !syntax::is_value(value) {
+            return Err(Refusal::bad("a field is malformed"));
+        }
+        if DELIMITING.iter().any(|delimiting| name.eq_ignore_ascii_case(delimiting)) {
+            return Err(Refusal::bad("a field delimits a message that the frame delimits"));
+        }
+        take(name, value);
     }
     if rest.is_empty() { Ok(()) } else { Err(Refusal::bad("the fields go on behind their last pair")) }
 }
@@ -299,5 +324,50 @@ impl<'o> FrameWriter<'o> {
         let at = self.start + frame::LENGTH_BYTES;
         self.out[at..at + HEADER_BYTES].copy_from_slice(&header);
         Ok(apart)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The request that a server reads out of the frame of `request`.
+    fn read(request: &Request) -> Result<Request, Refusal> {
+        let (mut wire, mut out, mut inbox) = (ZapWire::default(), Vec::new(), Inbox::default());
+        wire.write_request(request, &mut out).unwrap();
+        inbox.feed(&out);
+        let mut read = Request::default();
+        assert_eq!(wire.read_request(&mut inbox, &mut read)?, Progress::Whole);
+        Ok(read)
+    }
+
+    fn request(names: &[&str]) -> Request {
+        let mut request =
+            Request { method: b"POST".to_vec(), host: b"a:80".to_vec(), path: b"/b?c".to_vec(), ..Request::default() };
+        names.iter().for_each(|name| request.set(name.as_bytes(), b"value"));
+        request.body.extend_from_slice(b"body");
+        request
+    }
+
+    #[test]
+    fn a_request_comes_back() {
+        let mut request = request(&["X-A", "Content-Type", "User-Agent", "X-A"]);
+        request.trailers.push(b"X-Sum", b"1");
+        assert_eq!(read(&request), Ok(request));
+    }
+
+    #[test]
+    fn limits_and_names_are_those_of_pooled_http() {
+        assert!(read(&request(&["X-A"; FIELDS])).is_ok());
+        assert_eq!(read(&request(&["X-A"; FIELDS + 1])), Err(Refusal::FIELDS_TOO_LARGE));
+        for name in ["host", "Content-Length", "transfer-encoding", "CONNECTION", "X A", ""] {
+            assert_eq!(read(&request(&[name])).unwrap_err().status, 400, "{name}");
+        }
+        let mut behind = request(&[]);
+        behind.trailers.push(b"Content-Length", b"1");
+        assert_eq!(read(&behind).unwrap_err().status, 400);
+        let long = || vec![b'a'; HEAD_LIMIT + 1];
+        assert_eq!(read(&Request { path: [b"/".to_vec(), long()].concat(), ..request(&[]) }).unwrap_err().status, 414);
+        assert_eq!(read(&Request { method: long(), ..request(&[]) }).unwrap_err().status, 400);
     }
 }

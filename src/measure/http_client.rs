@@ -144,7 +144,7 @@ impl<I: BufRead + Send, O: Write + Send> ArmVisitor for Asking<I, O> {
     }
 }
 
-/// Connects and warms all connections of a window, one after another.
+/// Connects all connections of a window, and warms them.
 async fn warm_up<A: Arm>(address: SocketAddr, workload: String, window: WindowPlan) -> Result<Vec<A::Client>, String> {
     let warming = async {
         let mut clients = Vec::with_capacity(window.connections);

@@ -10,7 +10,7 @@ use super::arm::{ArmInfo, Arms, Wait};
 use super::http::{BLOCKS, CONNECTIONS, COUNT_WINDOW, Key, Options, Session, WARM_UP, WINDOWS};
 use super::http_pair::Found;
 use super::http_verdicts::{REFERENCES, Row, blocks, rows, verdicts};
-use super::http_yardstick::{self, Outcome};
+use super::http_yardstick::{self, Driven, Outcome};
 use super::latency_records::{decimal, per};
 use crate::result::record::{Better, Class, Kind, Measurement, Status, VerdictRecord};
 use crate::stats::{self, Paired, Rule};
@@ -152,40 +152,76 @@ impl Records<'_> {
 }
 
 impl Records<'_> {
-    /// The arm and the server that is not ours, both driven by `wrk`: nanoseconds per request, and the verdict on the arm.
+    /// The arm and the server that is not ours, both driven by `wrk`: nanoseconds per request, the server's CPU time and bytes of a
+    /// response, and the verdict on the arm. All workloads are one family; where others used the machine meanwhile, a verdict has to
+    /// stand with those processes and without them.
     fn yardstick(&self, options: &Options) -> Vec<Measurement> {
         let driven = match &self.session.yardstick {
             Some(Outcome::Driven(driven)) => driven.as_slice(),
             _ => &[],
         };
+        let workloads = http_yardstick::workloads(options);
+        let of =
+            |server: &str, workload: &str| driven.iter().find(|row| row.server == server && row.workload == workload);
+        let begin = |server: &str, workload: &str| {
+            let class = if server == http_yardstick::NAME { Class::Context } else { Class::Row };
+            self.begin(server, workload).class(class).row("wrk").wait(Wait::Block.name())
+        };
         let mut all = Vec::new();
-        for workload in http_yardstick::workloads(options) {
-            let of = |server: &str| driven.iter().find(|row| row.server == server && row.workload == workload);
-            let begin = |server: &str, metric: &str, unit: &str| {
-                let class = if server == http_yardstick::NAME { Class::Context } else { Class::Row };
-                let measurement = self.begin(server, &workload).class(class).row("wrk").wait(Wait::Block.name());
-                measurement.metric(metric, unit, Kind::Rate, Better::Lower)
-            };
+        for workload in &workloads {
             for server in [http_yardstick::NAME, http_yardstick::ARM] {
-                let measurement = begin(server, "time", "ns/request");
-                let estimate = of(server).map(|row| (row, stats::estimate(&Rule::default(), &row.blocks_ns, &[])));
-                all.push(match estimate {
-                    Some((row, Ok(estimate))) => measurement.estimate(&estimate).rounds(row.blocks_ns.clone()),
-                    Some((_, Err(error))) => measurement.without(Status::NotMeasured, error.to_string()),
-                    None => self.without_yardstick(measurement),
-                });
+                all.extend(self.driven(of(server, workload), &|| begin(server, workload)));
             }
-            let measurement = begin(http_yardstick::ARM, &format!("time-over-{}", http_yardstick::NAME), "1");
-            let compared = of(http_yardstick::ARM).zip(of(http_yardstick::NAME)).and_then(|(row, reference)| {
-                let pair = Paired { row: &row.blocks_ns, reference: &reference.blocks_ns };
-                stats::paired(&Rule::default(), &[pair], &[]).ok()?.first().copied()
-            });
-            all.push(match compared {
-                Some(one) => with_verdict(measurement, &VerdictRecord::new(http_yardstick::NAME, &one)),
+        }
+        let pair = |workload: &String| of(http_yardstick::ARM, workload).zip(of(http_yardstick::NAME, workload));
+        let pairs: Vec<_> = workloads.iter().filter_map(|workload| Some((workload, pair(workload)?))).collect();
+        let blocks: Vec<_> = pairs.iter().map(|(_, (arm, other))| [blocks_of(arm), blocks_of(other)]).collect();
+        let family: Vec<_> = blocks.iter().map(|[row, reference]| Paired { row, reference }).collect();
+        let disturbed = |(_, (arm, other)): &(&String, (&Driven, &Driven))| {
+            arm.shown.iter().zip(&other.shown).map(|(arm, other)| arm.disturbed || other.disturbed).collect()
+        };
+        let disturbed: Vec<Vec<bool>> = pairs.iter().map(disturbed).collect();
+        let compared = stats::paired_both_ways(&Rule::default(), &family, &disturbed).unwrap_or_default();
+        let verdicts: BTreeMap<&String, _> = pairs.iter().map(|(workload, _)| *workload).zip(&compared).collect();
+        for workload in &workloads {
+            let metric = format!("time-over-{}", http_yardstick::NAME);
+            let measurement = begin(http_yardstick::ARM, workload).metric(&metric, "1", Kind::Rate, Better::Lower);
+            all.push(match verdicts.get(workload) {
+                Some((one, both)) => {
+                    with_verdict(measurement, &VerdictRecord::both_ways(http_yardstick::NAME, one, *both))
+                }
                 None => self.without_yardstick(measurement),
             });
         }
         all
+    }
+
+    /// The figures of one server at one workload.
+    fn driven(&self, driven: Option<&Driven>, begin: &dyn Fn() -> Measurement) -> Vec<Measurement> {
+        let time = begin().metric("time", "ns/request", Kind::Rate, Better::Lower);
+        let cpu = begin().metric("cpu-time", "ns/request", Kind::Rate, Better::Lower).side("server");
+        let bytes = begin().metric("response-wire-bytes", "B/request", Kind::TimedCount, Better::Lower);
+        let Some(driven) = driven else {
+            return [time, cpu, bytes].map(|measurement| self.without_yardstick(measurement)).into();
+        };
+        let blocks = blocks_of(driven);
+        let disturbed = driven.shown.iter().filter(|shown| shown.disturbed).count();
+        let time = time.setting("disturbed_processes", disturbed);
+        let time = match stats::estimate(&Rule::default(), &blocks, &[]) {
+            Ok(estimate) => time.estimate(&estimate).rounds(blocks),
+            Err(error) => time.without(Status::NotMeasured, error.to_string()),
+        };
+        let spent: Vec<f64> = driven.shown.iter().map(|shown| shown.cpu_ns).collect();
+        let missing = "the run was ended before it";
+        let cpu = match stats::location::median(&spent) {
+            Some(spent) => cpu.value(spent),
+            None => cpu.without(Status::NotMeasured, missing),
+        };
+        let bytes = match driven.shown.first() {
+            Some(shown) => bytes.value(shown.response_bytes),
+            None => bytes.without(Status::NotMeasured, missing),
+        };
+        vec![time, cpu, bytes]
     }
 
     fn without_yardstick(&self, measurement: Measurement) -> Measurement {
@@ -196,6 +232,11 @@ impl Records<'_> {
             (_, None) => measurement.without(Status::NotMeasured, "the run was ended before it"),
         }
     }
+}
+
+/// Nanoseconds per request, one block a process.
+fn blocks_of(driven: &Driven) -> Vec<Vec<f64>> {
+    driven.shown.iter().map(|shown| vec![shown.ns]).collect()
 }
 
 /// A ratio of times, with all that led to its verdict.

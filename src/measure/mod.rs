@@ -41,6 +41,7 @@
 //! | `http_records` | its figures as the records of a results file |
 //! | `http_verdicts` | what is said of one arm against another |
 //! | `http_yardstick` | a server that is not ours beside one of the arms |
+//! | `nginx` | that server |
 
 #[cfg(feature = "net")]
 pub mod account;
@@ -81,6 +82,8 @@ pub mod latency_records;
 #[cfg(feature = "net")]
 pub mod load;
 pub mod machine_load;
+#[cfg(feature = "net")]
+mod nginx;
 #[cfg(feature = "net")]
 pub mod pair;
 pub mod pinning;

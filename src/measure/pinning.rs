@@ -25,3 +25,17 @@ pub fn pin(core: usize) -> io::Result<()> {
     set.set(core);
     Ok(sched_setaffinity(None, &set)?)
 }
+
+/// Does `task` on a thread of its own, pinned to `core` where there is one: what it starts is pinned, too.
+///
+/// # Errors
+/// A sentence, where the kernel refuses, or the task fails.
+#[cfg(feature = "net")]
+pub(super) fn pinned<T: Send>(core: Option<usize>, task: impl FnOnce() -> io::Result<T> + Send) -> Result<T, String> {
+    let pin_and_do = || {
+        core.map_or(Ok(()), pin)?;
+        task()
+    };
+    let done = std::thread::scope(|scope| scope.spawn(pin_and_do).join());
+    done.map_err(|_| "the thread stopped".to_owned())?.map_err(|error| error.to_string())
+}

@@ -246,25 +246,44 @@ fn comparisons(run: &RunFile, row: &str, wait: &str) -> Table {
 
 /// The matched baseline beside a server that is not ours.
 fn yardstick(run: &RunFile) -> Option<Table> {
-    let time =
-        |server: &str, workload: &str, metric: &str| find(run, server, workload, metric, None, Some(("wrk", "block")));
-    let taken: Vec<_> = workloads(run).into_iter().filter(|workload| time(NGINX, workload, "time").is_some()).collect();
+    let of = |server: &str, workload: &str, metric: &str, side| {
+        find(run, server, workload, metric, side, Some(("wrk", "block")))
+    };
+    let time = |server: &str, workload: &str| of(server, workload, "time", None);
+    let taken: Vec<_> = workloads(run).into_iter().filter(|workload| time(NGINX, workload).is_some()).collect();
     let unfit = if run.conditions.fit { "" } else { " (unfit)" };
     let row = |workload: &&str| {
-        let rate = |server| number_cell(time(server, workload, "time"), |ns| figure(1e9 / ns) + unfit);
-        let over = time(HTTP, workload, &format!("time-over-{NGINX}"));
+        let mut cells = vec![(*workload).to_owned()];
+        for server in [NGINX, HTTP] {
+            let spent = of(server, workload, "cpu-time", Some("server")).and_then(number);
+            let busy = spent.zip(time(server, workload).and_then(number)).map(|(spent, time)| 100.0 * spent / time);
+            cells.push(number_cell(time(server, workload), |ns| figure(1e9 / ns) + unfit));
+            cells.push(busy.map_or_else(|| "-".to_owned(), |busy| format!("{busy:.0} %{unfit}")));
+        }
+        let over = of(HTTP, workload, &format!("time-over-{NGINX}"), None);
         let verdict = over.map(|m| m.verdict.as_ref().map_or_else(|| status(m.status).to_owned(), said));
-        vec![(*workload).to_owned(), rate(NGINX), rate(HTTP), verdict.unwrap_or_else(|| "-".to_owned())]
+        cells.push(verdict.unwrap_or_else(|| "-".to_owned()));
+        cells
+    };
+    let bytes = |workload: &&str| {
+        let of = |server| of(server, workload, "response-wire-bytes", None).and_then(number).map(count);
+        of(NGINX).zip(of(HTTP)).map(|(nginx, http)| format!("{nginx} and {http} at {workload}"))
     };
     let mut notes = vec![
-        "nginx has one worker and answers `return 200` with the body and the fields that pooled-http echoes; it adds two fields of \
-         its own. Servers and wrk are pinned to a core each, and take turns in fresh processes."
+        "nginx has one worker and answers `return 200` with the body and the fields that pooled-http echoes, which is looked at before \
+         wrk begins; it adds two fields of its own, Server and Connection. Servers and wrk are pinned to a core each, and take turns in \
+         fresh processes."
             .to_owned(),
+        "How busy a server's core is: where it has time left, wrk's is the limit, and that server could do more.".to_owned(),
     ];
+    let bytes: Vec<_> = taken.iter().filter_map(bytes).collect();
+    if !bytes.is_empty() {
+        notes.push(format!("Bytes of a response of nginx and of pooled-http: {}.", bytes.join(", ")));
+    }
     notes.extend(unmeasured(run, |m| is_row(m, "wrk", "block")));
     (!taken.is_empty()).then(|| Table {
         title: "Requests a second of pooled-http and of nginx, both driven by wrk".to_owned(),
-        head: vec!["workload", NGINX, HTTP, "pooled-http against nginx"],
+        head: vec!["workload", NGINX, "its core busy", HTTP, "its core busy", "pooled-http against nginx"],
         groups: vec![Group { title: "", rows: taken.iter().map(row).collect() }],
         notes,
     })

@@ -219,6 +219,7 @@ fn below(random: &mut ChaCha8Rng, bound: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::location::index_to_f64;
     use super::*;
 
     const RESPLITS: Resplits = Resplits { count: 1_000, seed: 1, least: 0.01 };
@@ -247,7 +248,7 @@ mod tests {
     fn marks_find_the_median_difference_that_the_numbers_have() {
         for (first, second) in [(1, 1), (2, 3), (4, 4), (15, 15), (7, 30)] {
             // With ties, and in no order.
-            let numbers: Vec<f64> = (0..first + second).map(|at| f64::from((at * 7919 % 101) as u8 / 3)).collect();
+            let numbers: Vec<f64> = (0..first + second).map(|at| index_to_f64(at * 7919 % 101 / 3)).collect();
             let differences = Differences::between(&numbers);
             let hands = Hands::deal(first + second, first, &RESPLITS);
             assert_eq!(hands.all.len(), RESPLITS.count);

@@ -40,6 +40,8 @@ pub enum Command {
     Report(crate::cmd::report::Args),
     /// Compare runs: what got worse, what got better, and what nobody can say.
     Compare(crate::cmd::compare::Args),
+    /// Set every figure of the papers' tables beside what runs measured.
+    Claims(crate::cmd::claims::Args),
     /// Write a run in a format that another program reads.
     Export(crate::cmd::export::Args),
     /// Say whether this machine is fit to measure on, and what would mend it.

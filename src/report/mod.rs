@@ -11,11 +11,13 @@
 //! | [`suites`] | the list of them that terminal, README and the HTML report share |
 //! | [`plot`] | the figures, one plot a file |
 //! | [`html`] | the report as a page |
+//! | [`claims`] | what the papers claim, beside what was measured |
 //! | [`table`] | what a table is, and how it is written in Markdown |
 //! | [`terminal`] | the same tables, aligned, on a terminal |
 //! | [`export`] | a run in the formats of other programs |
 //! | [`readme`] | blocks between markers in a Markdown file |
 
+pub mod claims;
 pub mod export;
 pub mod html;
 pub mod http;

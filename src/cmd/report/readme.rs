@@ -91,6 +91,7 @@ pub(super) fn check_all(file: &Path) -> anyhow::Result<()> {
         pictures::check(&runs, &beside_file(folder, file))?;
         checked += 1;
     }
+    checked += usize::from(super::super::claims::check_block(&text, file)?);
     if checked == 0 {
         return Err(BadInput(format!("{}: no block in it says which run it is from", file.display())).into());
     }

@@ -22,12 +22,13 @@ struct Pair<'a> {
     us: Option<f64>,
 }
 
+fn pair(m: &Measurement) -> Option<Pair<'_>> {
+    let of = |name: &str| m.settings.get(name)?.as_str();
+    let us = percentiles_of(m).and_then(|row| row.value.get("p50").copied().flatten());
+    Some(Pair { m, codec: of("codec")?, transport: of("transport")?, us: us.map(|ns| ns.as_f64() / 1e3) })
+}
+
 fn of_wait(run: &RunFile, wait: &str) -> Option<Figure> {
-    let pair = |m: &'_ Measurement| {
-        let of = |name: &str| m.settings.get(name)?.as_str();
-        let us = percentiles_of(m).and_then(|row| row.value.get("p50").copied().flatten());
-        Some(Pair { m, codec: of("codec")?, transport: of("transport")?, us: us.map(|ns| ns.as_f64() / 1e3) })
-    };
     let trips = of_suite(run).filter(|m| m.metric == "round-trip" && m.wait.as_deref() == Some(wait));
     let pairs: Vec<Pair> = trips.filter_map(pair).collect();
     let values: Vec<f64> = pairs.iter().filter_map(|pair| pair.us).collect();

@@ -6,7 +6,7 @@ use super::palette::Palette;
 use super::panels::{Band, Panel, Panels};
 use super::scale::{Scale, short, time};
 use super::{Figure, names, source};
-use crate::report::sustained::{WRITES, find, grouped, of_suite, percentile};
+use crate::report::sustained::{WRITES, find, grouped, percentile};
 use crate::report::table::{Group, Table, figure};
 use crate::result::intervals::{FILE, Interval};
 use crate::result::record::{Class, Measurement};

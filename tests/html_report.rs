@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use votebench::report::plot::svg::{Size, inline, standalone};
+use votebench::report::plot::svg::{Size, clean, inline, standalone};
 use votebench::report::plot::{self, Figure};
 use votebench::report::{html, latency, suites};
 use votebench::result::record::{Class, Measurement, RunFile, Status, Value};
@@ -43,15 +43,15 @@ fn figure_of(run: RunFile, name: &str) -> Figure {
 
 /// A drawing as its readers' XML parser sees it.
 fn drawn(figure: &Figure) -> [String; 3] {
-    let inlined = [Size::Wide, Size::Narrow].map(|size| inline(figure, size).into_string());
+    let inlined = [Size::Wide, Size::Narrow].map(|size| clean(&inline(figure, size).into_string()));
     let [wide, narrow] = inlined;
     [wide, narrow, standalone(figure)]
 }
 
 /// The texts in a drawing, tooltips among them.
 fn texts(svg: &str) -> Vec<String> {
-    let document = roxmltree::Document::parse(svg).unwrap_or_else(|error| panic!("{error}: {svg}"));
-    document.descendants().filter_map(|node| node.text().map(str::to_owned)).collect()
+    let document = roxmltree::Document::parse(svg).unwrap_or_else(|error| panic!("{error}: {}", svg.len()));
+    document.descendants().filter(roxmltree::Node::is_text).filter_map(|node| node.text().map(str::to_owned)).collect()
 }
 
 /// Numbers that are none, as they are written.
@@ -112,16 +112,21 @@ fn what_is_unfit_is_hatched_in_every_plot_of_a_rate() {
         let svg = drawn(&one)[0].clone();
         (svg.matches("url(#").count(), texts(&svg).iter().filter(|text| *text == "unfit").count(), one.notes.join("\n"))
     };
-    for (suite, name) in [("serialization", "encode"), ("latency", "round-trip-block")] {
-        let (hatched, words, notes) = marked(run_of(suite), name);
-        assert!(hatched == 0 && words == 0 && !notes.contains("unfit"), "{name}: {notes}");
+    let fit = |suite: &str| {
         let mut run = run_of(suite);
+        run.measurements.iter_mut().for_each(|m| m.unfit = None);
+        run
+    };
+    for (suite, name) in [("serialization", "encode"), ("latency", "round-trip-block")] {
+        let (hatched, words, notes) = marked(fit(suite), name);
+        assert!(hatched == 0 && words == 0 && !notes.contains("unfit"), "{name}: {notes}");
+        let mut run = fit(suite);
         (run.conditions.fit, run.conditions.reasons) = (false, vec!["others used 40 %".to_owned()]);
         let (hatched, words, notes) = marked(run, name);
         // Each bar, and the legend.
         assert!(words > 15 && hatched == words + 1 && notes.contains("unfit: others used 40 %."), "{name}: {notes}");
     }
-    let mut run = run_of("latency");
+    let mut run = fit("latency");
     let row = run.measurements.iter_mut().find(|m| m.metric == "round-trip" && m.protocol == "grpc").unwrap();
     row.unfit = Some("its pairs were disturbed".to_owned());
     let (hatched, words, notes) = marked(run, "round-trip-block");
@@ -210,7 +215,9 @@ fn nothing_of_a_run_becomes_markup() {
         for svg in drawn(one) {
             let texts = texts(&svg);
             assert!(!svg.contains("<script") && !svg.contains("<img"), "{}", one.name);
-            assert!(texts.iter().any(|text| text.contains("<script>alert(1)")), "{}: it is not in it", one.name);
+            // The HTTP study's arms are a closed list: a name that is none of them is not drawn.
+            let is_in_it = texts.iter().any(|text| text.contains("<script>alert(1)"));
+            assert!(is_in_it || one.suite == "http", "{}: it is not in it", one.name);
         }
     }
     let page = html::page(&hostile);

@@ -24,7 +24,9 @@ fn of_window(run: &RunFile, (row, wait): (&str, &str), what: &str) -> Option<Fig
     let all = || of_suite(run).filter(|m| m.metric == "time" && is_row(m, row, wait));
     let ends = all().flat_map(|m| [m.number().map(rate), m.interval.map(|[low, _]| rate(low))]).flatten();
     let ends: Vec<f64> = ends.filter(|rate| rate.is_finite()).collect();
-    ends.first()?;
+    if ends.is_empty() || arms(run).is_empty() {
+        return None;
+    }
     let group = |workload: &str| {
         let mut found: Vec<&Measurement> = arms(run).into_iter().filter_map(|arm| of(arm, workload)).collect();
         let time = |m: &Measurement| m.number().unwrap_or(f64::INFINITY);

@@ -98,10 +98,11 @@ fn source(run: &RunFile) -> String {
     format!("Run {}, commit {}.", run.run.id, run.source.commit)
 }
 
-/// All figures of the runs. Where two runs have one of the same name, the later ones get a number.
+/// All figures of the runs that have data. Where two runs have one of the same name, the later ones get a number.
 #[must_use]
 pub fn of(runs: &[Loaded]) -> Vec<Figure> {
     let mut figures: Vec<Figure> = ALL.iter().flat_map(|plot| plot(runs)).collect();
+    figures.retain(|figure| figure.table.filled().next().is_some());
     let mut taken: Vec<String> = Vec::new();
     for figure in &mut figures {
         let base = figure.name.clone();

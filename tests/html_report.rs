@@ -308,7 +308,7 @@ fn throughput_against_connections_needs_runs_that_differ_in_nothing_else() {
         plot::of(&runs).into_iter().find(|one| one.name == "connections-batched")
     };
     let (one, four) = (capacities(1, 100_000.0), capacities(4, 150_000.0));
-    assert!(has(&[one.clone()]).is_none() && has(&[one.clone(), one.clone()]).is_none());
+    assert!(has(std::slice::from_ref(&one)).is_none() && has(&[one.clone(), one.clone()]).is_none());
     let figure = has(&[four.clone(), one.clone()]).unwrap();
     let rows: Vec<String> = figure.table.filled().flat_map(|group| &group.rows).map(|row| row.join(" ")).collect();
     assert!(rows.contains(&"zap 1 100,000".to_owned()) && rows.contains(&"zap 4 150,000".to_owned()), "{rows:?}");

@@ -60,9 +60,8 @@ pub fn told(m: &Measurement) -> Percentiles {
 pub fn waits(gaps: &Histogram<u64>, last: f64) -> Vec<(f64, f64)> {
     let recorded: Vec<(f64, f64)> =
         gaps.iter_recorded().map(|step| (ns(step.value_iterated_to()), ns(step.count_at_value()))).collect();
-    let halvings = 0..=(-(1.0 - last).log2() * f64::from(STEPS)).ceil().clamp(0.0, 500.0) as u32;
-    let shares = halvings.map(|n| (1.0 - 0.5_f64.powf(f64::from(n) / f64::from(STEPS))).min(last));
-    let shares: Vec<f64> = shares.collect();
+    let halvings = (0..=500_u32).map(|n| 1.0 - 0.5_f64.powf(f64::from(n) / f64::from(STEPS)));
+    let shares: Vec<f64> = halvings.take_while(|share| *share < last).chain([last]).collect();
     shares.iter().copied().zip(lateness::quantiles(&recorded, &shares)).collect()
 }
 

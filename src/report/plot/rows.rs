@@ -122,7 +122,7 @@ impl Layout {
             return Self { size, left: 1.0, numbers: size.width(), right, row: 35.0 };
         }
         let label = widest(|row| &row.label).min(250.0);
-        let numbers = label + 10.0 + widest(|row| &row.text).min(180.0).max(30.0);
+        let numbers = label + 10.0 + widest(|row| &row.text).clamp(30.0, 180.0);
         Self { size, left: numbers + 14.0, numbers, right, row: 22.0 }
     }
 

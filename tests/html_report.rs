@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use votebench::claims;
+use votebench::claims::record::Report;
 use votebench::report::plot::svg::{Size, clean, inline, standalone};
 use votebench::report::plot::{self, Figure};
 use votebench::report::{html, latency, suites};
@@ -25,6 +27,16 @@ fn committed() -> Vec<PathBuf> {
 /// All committed runs, with what lies beside them.
 fn runs() -> Vec<Loaded> {
     committed().iter().map(|path| intervals::load(path).unwrap()).collect()
+}
+
+/// The page as the command writes it.
+fn page(runs: &[Loaded]) -> String {
+    html::page(runs, &judged(runs))
+}
+
+/// What the papers' claims come to by the runs.
+fn judged(runs: &[Loaded]) -> Report {
+    claims::judge(&claims::source::built_in().unwrap(), runs.iter().map(|loaded| loaded.run.clone()).collect())
 }
 
 /// The committed run of a suite.
@@ -90,7 +102,7 @@ fn every_plot_shows_every_row_of_its_data() {
 fn the_same_runs_give_the_same_bytes() {
     let all = || plot::of(&runs()).iter().map(standalone).collect::<Vec<_>>();
     assert_eq!(all(), all());
-    assert_eq!(html::page(&runs()), html::page(&runs()));
+    assert_eq!(page(&runs()), page(&runs()));
 }
 
 #[test]
@@ -220,14 +232,14 @@ fn nothing_of_a_run_becomes_markup() {
             assert!(is_in_it || one.suite == "http", "{}: it is not in it", one.name);
         }
     }
-    let page = html::page(&hostile);
+    let page = page(&hostile);
     assert!(!page.contains("<script") && !page.contains("<img"), "markup of a run's in the page");
     assert!(!page.contains(['\u{0}', '\u{b}', '\u{ffff}']) && page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
 }
 
 #[test]
 fn nothing_is_loaded_and_nothing_runs() {
-    let page = html::page(&runs());
+    let page = page(&runs());
     for word in
         ["http://", "https://", "<script", "<img", "<link", "<iframe", "@import", "url(http", " onload", " onclick"]
     {
@@ -241,15 +253,16 @@ fn nothing_is_loaded_and_nothing_runs() {
 
 #[test]
 fn a_section_that_nothing_belongs_to_is_left_out() {
-    let page = html::page(&[run_of("instructions").into()]);
-    assert!(page.contains("<section id=\"instructions\">") && page.contains("<section id=\"runs\">"));
+    let text = page(&[run_of("instructions").into()]);
+    assert!(text.contains("<section id=\"instructions\">") && text.contains("<section id=\"runs\">"));
     for suite in ["serialization", "latency", "sustained", "http"] {
-        assert!(!page.contains(&format!("<section id=\"{suite}\">")), "{suite}");
+        assert!(!text.contains(&format!("<section id=\"{suite}\">")), "{suite}");
     }
     let mut nothing = run_of("instructions");
     nothing.measurements.clear();
     assert!(plot::of(&[nothing.clone().into()]).is_empty());
-    assert!(html::page(&[nothing.clone().into()]).contains(&nothing.run.id));
+    let of_nothing = page(&[nothing.clone().into()]);
+    assert!(of_nothing.contains(&nothing.run.id) && !of_nothing.contains("id=\"claims\""));
     // Without the files beside it, a run has no figure over time, and all others.
     let run = run_of("sustained");
     let names: Vec<String> = plot::of(&[run.into()]).into_iter().map(|one| one.name).collect();
@@ -258,7 +271,7 @@ fn a_section_that_nothing_belongs_to_is_left_out() {
 
 #[test]
 fn the_page_has_the_tables_of_the_readme() {
-    let page = html::page(&runs());
+    let page = page(&runs());
     let cells =
         |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
     for Loaded { run, .. } in runs() {
@@ -275,13 +288,41 @@ fn the_page_has_the_tables_of_the_readme() {
 }
 
 #[test]
+fn what_the_papers_claim_stands_beside_what_was_measured() {
+    let (page, report) = (page(&runs()), judged(&runs()));
+    let escaped = |text: &str| {
+        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('`', "")
+    };
+    let section = &page[page.find("<section id=\"claims\">").unwrap()..];
+    let section = &section[..section.find("</section>").unwrap() + "</section>".len()];
+    let document = roxmltree::Document::parse(section).unwrap();
+    let text: String = document.descendants().filter_map(|node| node.text().filter(|_| node.is_text())).collect();
+    assert!(report.papers.len() >= 2);
+    let verdicts = [&report.summary.orders, &report.summary.counts];
+    assert!(verdicts.iter().all(|tally| tally.reproduced + tally.contradicted > 0), "nothing is judged");
+    for paper in &report.papers {
+        assert!(text.contains(&paper.source.replace('`', "")), "{}", paper.source);
+        for claim in &paper.claims {
+            assert!(section.contains(&escaped(&claim.claim)), "{}", claim.claim);
+        }
+        for table in &paper.tables {
+            assert!(text.contains(&table.title.replace('`', "")), "{}", table.title);
+            for cell in &table.cells {
+                assert!(section.contains(&escaped(&cell.label)), "{}", cell.label);
+            }
+        }
+    }
+    assert!(text.contains("reproduced") && text.contains("contradicted"));
+}
+
+#[test]
 fn a_machine_that_was_unfit_and_a_run_that_broke_off_say_so_at_the_head() {
-    let good = html::page(&[run_of("latency").into()]);
+    let good = page(&[run_of("latency").into()]);
     assert!(good.contains("✓ machine fit") && !good.contains("✗"));
     let mut run = run_of("latency");
     (run.conditions.fit, run.conditions.reasons) = (false, vec!["the machine was warm".to_owned()]);
     (run.run.complete, run.source.dirty) = (false, true);
-    let bad = html::page(&[run.into()]);
+    let bad = page(&[run.into()]);
     for words in ["✗ machine unfit", "the machine was warm", "✗ incomplete", "✗ changes not committed"] {
         assert!(bad.contains(words), "{words}");
     }
@@ -324,7 +365,5 @@ fn throughput_against_connections_needs_runs_that_differ_in_nothing_else() {
 #[test]
 fn the_example_of_a_results_file_is_drawn() {
     let example = read::parse(include_str!("../schemas/results.v1.example.json"), Path::new("example")).unwrap();
-    assert!(
-        latency::is_in(&example) && html::page(&[example.into()]).contains("server closed the connection after 812")
-    );
+    assert!(latency::is_in(&example) && page(&[example.into()]).contains("server closed the connection after 812"));
 }

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use super::{BadInput, Outcome, print, write_whole};
+use crate::claims;
 use crate::report::{html, terminal};
 use crate::result::{Loaded, intervals};
 
@@ -55,7 +56,9 @@ pub fn run(args: &Args) -> Outcome {
     }
     let runs = args.runs.iter().map(|path| load(path)).collect::<Result<Vec<_>, _>>()?;
     if let Some(file) = &args.html {
-        let page = html::page(&runs);
+        let files = claims::source::built_in().map_err(|error| BadInput(error.to_string()))?;
+        let judged = claims::judge(&files, runs.iter().map(|loaded| loaded.run.clone()).collect());
+        let page = html::page(&runs, &judged);
         if file == Path::new("-") {
             print(page.trim_end())?;
         } else {

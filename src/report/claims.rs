@@ -78,12 +78,13 @@ pub fn block(report: &Report) -> String {
 }
 
 /// How to read it all.
-const HOW: &str = "Absolute times are another machine's: shown, never judged. An order is reproduced where the 90 % interval of our ratio lies on \
+pub(super) const HOW: &str = "Absolute times are another machine's: shown, never judged. An order is reproduced where the 90 % interval of our ratio lies on \
      the claimed side of 1, contradicted where it lies on the other, else unresolved; a ratio is reproduced where the interval lies \
      within a factor 1.25 of the claim, else the order only. Counts are the same or contradicted. In brackets behind a figure of \
      the paper: the contradiction within the source that it is part of.";
 
-fn head(paper: &Paper) -> String {
+/// Which paper it is, and its machine.
+pub(super) fn head(paper: &Paper) -> String {
     format!("{}: {}; on {}", paper.file, paper.source, paper.machine)
 }
 
@@ -108,7 +109,7 @@ fn runs(report: &Report, bullet: &str) -> String {
 }
 
 /// The paper's tables; round trips one for each wait.
-fn tables(paper: &Paper) -> Vec<Table> {
+pub(super) fn tables(paper: &Paper) -> Vec<Table> {
     let split = |table: &record::Table| {
         let has = |wait: &str| readings(table.cells.iter().collect()).contains(&wait);
         WAITS.into_iter().all(has)
@@ -286,7 +287,7 @@ fn sayings(paper: &Paper) -> String {
 }
 
 /// What was measured of them.
-fn said(paper: &Paper) -> Option<Table> {
+pub(super) fn said(paper: &Paper) -> Option<Table> {
     let of_claim = |(at, claim): (usize, &Claim)| -> Vec<Vec<String>> {
         let optional = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), times);
         let row = |line: &Line| {
@@ -326,7 +327,7 @@ fn contradictions(paper: &Paper) -> String {
 }
 
 /// How the paper's figures came out.
-fn sentence(summary: &Summary) -> String {
+pub(super) fn sentence(summary: &Summary) -> String {
     let of = |what: &str, tally: &Tally| {
         let counts = [
             (tally.reproduced, "reproduced"),

@@ -12,7 +12,7 @@ use crate::report::plot::svg::{Size, inline};
 pub(super) fn card(figure: &Figure) -> Markup {
     let rows: usize = figure.table.filled().map(|group| group.rows.len()).sum();
     html! {
-        figure id=(figure.name) {
+        figure id={ "figure-" (figure.name) } {
             h3 { (prose(&figure.title)) }
             p class="unit" { (figure.unit) }
             (inline(figure, Size::Wide))

@@ -1,10 +1,11 @@
 //! The report as a page: one file, without scripts and without anything that is loaded. Owns its order: the runs and their machines
-//! first, then a section for each suite, in it the figures and all tables of each run; a section that nothing belongs to is left
-//! out.
+//! first, then a section for each suite, in it the figures and all tables of each run, then what the papers claim; a section that
+//! nothing belongs to is left out.
 //!
 //! | module | owns |
 //! | --- | --- |
 //! | `runs` | what was measured, on what, and whether the machine was fit |
+//! | `claims` | the papers' claims beside the runs' figures |
 //! | `figure` | a figure with its caption, its remarks and its data |
 //! | `table` | a table, and text with code in it |
 //!
@@ -13,6 +14,7 @@
 //! Each figure is drawn twice, for a desk and for a phone, and the sheet shows one of them: a drawing that is only made smaller
 //! has letters that nobody can read. Tooltips are SVG titles, so that they need no script either.
 
+mod claims;
 mod figure;
 mod runs;
 mod table;
@@ -22,6 +24,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::plot::svg::{STYLE, THEME, clean};
 use super::plot::{self, Figure};
 use super::suites::{self, Suite};
+use crate::claims::record::Report;
 use crate::result::{Loaded, RunFile};
 
 const SHEET: &str = include_str!("page.css");
@@ -36,11 +39,11 @@ struct Section {
     body: Markup,
 }
 
-/// The page of all runs.
+/// The page of all runs, with what the papers' `claims` came to beside them.
 #[must_use]
-pub fn page(runs: &[Loaded]) -> String {
+pub fn page(runs: &[Loaded], claims: &Report) -> String {
     let figures = plot::of(runs);
-    let sections = sections(runs, &figures);
+    let sections = sections(runs, &figures, claims);
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -75,8 +78,8 @@ pub fn page(runs: &[Loaded]) -> String {
     clean(&markup.into_string()) + "\n"
 }
 
-/// The sections, in their order. One that is not of a suite, such as what the papers claim, is one more `push`.
-fn sections(runs: &[Loaded], figures: &[Figure]) -> Vec<Section> {
+/// The sections, in their order.
+fn sections(runs: &[Loaded], figures: &[Figure], claims: &Report) -> Vec<Section> {
     let mut sections = vec![Section { id: "runs", title: "Runs and machines", body: runs::cards(runs) }];
     for suite in &suites::ALL {
         let parts: Vec<Markup> = runs
@@ -89,6 +92,8 @@ fn sections(runs: &[Loaded], figures: &[Figure]) -> Vec<Section> {
             sections.push(Section { id: suite.name, title: suite.title, body });
         }
     }
+    let claimed = claims::section(claims).map(|body| Section { id: "claims", title: "What the papers claim", body });
+    sections.extend(claimed);
     sections
 }
 

@@ -104,7 +104,7 @@ fn of_metric(run: &RunFile, wait: &str, metric: &Metric) -> Option<Figure> {
         source: source(run),
         notes: notes(found.iter().map(|m| (m.protocol.as_str(), caveat(m, run)))),
         table,
-        in_readme: metric.name == "allocations",
+        in_readme: false,
         chart: Box::new(chart),
     })
 }

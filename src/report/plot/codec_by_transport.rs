@@ -69,7 +69,7 @@ fn of_wait(run: &RunFile, wait: &str) -> Option<Figure> {
         source: source(run),
         notes: notes(pairs.iter().map(|pair| (pair.m.protocol.as_str(), caveat(pair.m, run)))),
         table: table(&pairs, wait),
-        in_readme: wait == "block",
+        in_readme: false,
         chart: Box::new(chart),
     })
 }

@@ -98,12 +98,14 @@ impl Chart for Curves {
         let (keys, top) = legend(&self.keys(narrow), size.width(), "");
         let ticks = self.y.scale.ticks(7, self.y.tick);
         let left = 10.0 + ticks.iter().map(|tick| width(&tick.label, SMALL)).fold(20.0, f64::max);
-        let names = self.series.iter().map(|series| width(&series.label, SMALL) + 26.0).fold(16.0, f64::max).min(190.0);
-        let right = size.width() - if narrow { 18.0 } else { names };
+        let names = self.series.iter().map(|series| width(&series.label, SMALL) + 26.0).fold(16.0, f64::max).min(230.0);
+        let across = self.across(narrow);
+        // The last word below the frame may stand out of it by half.
+        let half = across.last().map_or(0.0, |tick| width(&tick.label, SMALL) / 2.0);
+        let right = size.width() - if narrow { half.max(18.0) } else { names };
         let top = top + 22.0;
         let frame = Frame { left, right, top, bottom: top + if narrow { 260.0 } else { 360.0 } };
         let scales = (self.x.scale, self.y.scale);
-        let across = self.across(narrow);
         let body = html! {
             (keys)
             text class="small muted" x="0" y=(Px(top - 9.0)) { (fit(&self.y.title, size.width(), SMALL)) }
@@ -160,7 +162,7 @@ impl Curves {
                 path class={ "leader " (colour_of(&series.style.line)) }
                     d=(format!("M{} {}L{} {}", Px(end.0), Px(end.1), Px(frame.right + 12.0), Px(y))) {}
                 (series.style.shape.draw(frame.right + 14.0, y, 6.0, &series.style.mark))
-                text class="small" x=(Px(frame.right + 21.0)) y=(Px(y + 4.0)) { (fit(&series.label, 168.0, SMALL)) }
+                text class="small" x=(Px(frame.right + 21.0)) y=(Px(y + 4.0)) { (fit(&series.label, 208.0, SMALL)) }
             }
         }
     }

@@ -56,7 +56,7 @@ fn of_metric(run: &RunFile, metric: &str, title: &str, unit: &'static str) -> Op
         source: source(run),
         notes: notes(all().map(|m| (m.protocol.as_str(), caveat(m, run)))),
         table: http::counted(run, metric, title),
-        in_readme: metric == "allocated-bytes",
+        in_readme: false,
         chart: Box::new(chart),
     })
 }

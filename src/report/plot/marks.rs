@@ -184,6 +184,12 @@ pub fn whisker(low: f64, high: f64, y: f64) -> String {
     format!("M{0} {1}v8M{0} {2}H{3}M{3} {1}v8", Px(low), Px(y - 4.0), Px(y), Px(high))
 }
 
+/// An interval that goes on beyond where it ends, as a path.
+#[must_use]
+pub fn going_on(low: f64, end: f64, y: f64) -> String {
+    format!("M{0} {1}v8M{0} {2}H{3}m-5 -4l5 4l-5 4", Px(low), Px(y - 4.0), Px(y), Px(end))
+}
+
 /// What has to be said of a figure wherever it stands: one word, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caveat {
@@ -194,10 +200,11 @@ pub struct Caveat {
 }
 
 impl Caveat {
-    /// Word and reason.
+    /// Word and reason; the word once, where the reason begins with it.
     #[must_use]
     pub fn words(&self) -> String {
-        format!("{}: {}", self.word, self.reason.trim_end_matches('.'))
+        let reason = self.reason.trim_end_matches('.');
+        if reason.starts_with(self.word) { reason.to_owned() } else { format!("{}: {reason}", self.word) }
     }
 
     /// As a note below a figure.

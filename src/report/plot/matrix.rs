@@ -52,15 +52,18 @@ pub fn shade(value: f64, all: &[f64]) -> f64 {
 /// Columns beyond which a phone has no room for names beside the cells.
 const FEW: usize = 5;
 
+/// How wide a name beside cells may be on a phone.
+const MOST: f64 = 112.0;
+
 impl Chart for Matrix {
     fn draw(&self, size: Size, id: &str) -> Drawing {
         let narrow = size.is_narrow();
-        // Where names do not fit beside the cells, they stand above them.
-        let above = narrow && self.columns.len() > FEW;
         let columns = f64::from(u32::try_from(self.columns.len().max(1)).unwrap_or(1));
         let text = if narrow { SMALL } else { TEXT };
         let widest = self.rows.iter().map(|row| width(&row.label, text)).fold(40.0, f64::max);
-        let left = if above { 0.0 } else { (widest + 8.0).min(if narrow { 112.0 } else { 250.0 }) };
+        // Where names do not fit beside the cells, they stand above them.
+        let above = narrow && (self.columns.len() > FEW || widest > MOST);
+        let left = if above { 0.0 } else { (widest + 8.0).min(if narrow { MOST + 8.0 } else { 250.0 }) };
         let fair = |room: f64| (room / columns).min(if narrow { 62.0 } else { 96.0 });
         // Names that are wider than their column lean, the last one out of it by so much.
         let longest = self.columns.iter().map(|name| width(name, SMALL)).fold(0.0, f64::max);

@@ -44,7 +44,11 @@ fn of_writes(loaded: &Loaded, writes: &str, what: &str) -> Option<Figure> {
     let floor = rows.iter().find(|(m, _)| m.class == Some(Class::Floor));
     let back = floor.map_or_else(Vec::new, |(_, points)| pieces(points));
     let mut palette = Palette::default();
-    let panel = |(m, points): &(&Measurement, Vec<Point>)| panel(m, points, run, &mut palette);
+    // What is shaded is each interval's own, however many a point of the curve holds.
+    let mut panel = |(m, shown): &(&Measurement, Vec<Point>)| {
+        let every = intervals(m).map_or_else(Vec::new, |intervals| points(intervals, 1));
+        panel(m, shown, &every, run, &mut palette)
+    };
     let ends = rows.iter().flat_map(|(_, points)| points).map(|point| point.to).fold(0.0, f64::max);
     let values = rows.iter().flat_map(|(_, points)| points).map(|point| point.p99);
     let minutes = ends > 300.0;
@@ -56,7 +60,7 @@ fn of_writes(loaded: &Loaded, writes: &str, what: &str) -> Option<Figure> {
         y_tick: time,
         back,
         keys: keys(floor.map(|(m, _)| m.protocol.as_str())),
-        panels: rows.iter().map(panel).collect(),
+        panels: rows.iter().map(&mut panel).collect(),
     };
     let worst = if each > 1 { format!(" Each point is the worst of {each} intervals.") } else { String::new() };
     let title = format!("p99 over time, {what}");
@@ -135,18 +139,18 @@ fn bands(points: &[Point]) -> Vec<Band> {
     bands
 }
 
-fn panel(m: &Measurement, points: &[Point], run: &RunFile, palette: &mut Palette) -> Panel {
+fn panel(m: &Measurement, shown: &[Point], every: &[Point], run: &RunFile, palette: &mut Palette) -> Panel {
     let said = caveat(m, run);
-    let count = |is: fn(&Point) -> bool| points.iter().filter(|point| is(point)).count();
+    let count = |is: fn(&Point) -> bool| every.iter().filter(|point| is(point)).count();
     let (disturbed, invalid) = (count(|point| point.disturbed), count(|point| point.invalid));
     let words = said.as_ref().map_or_else(String::new, |said| format!("; {}: {}", said.word, said.reason));
     Panel {
         title: m.protocol.clone(),
         caveat: said.map(|said| said.word.to_owned()),
-        tip: format!("{}: {} points, {disturbed} disturbed, {invalid} not valid{words}", m.protocol, points.len()),
+        tip: format!("{}: {} intervals, {disturbed} disturbed, {invalid} not valid{words}", m.protocol, every.len()),
         style: palette.style(&m.protocol),
-        lines: pieces(points),
-        bands: bands(points),
+        lines: pieces(shown),
+        bands: bands(every),
     }
 }
 

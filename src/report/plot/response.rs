@@ -53,7 +53,7 @@ fn of_writes(run: &RunFile, writes: &str, what: &str) -> Option<Figure> {
         source: source(run),
         notes: notes(all.iter().map(|m| (m.protocol.as_str(), caveat(m, run)))),
         table: sustained::response(run, writes, what),
-        in_readme: true,
+        in_readme: false,
         chart: Box::new(chart),
     })
 }

@@ -75,12 +75,12 @@ fn of_rows(run: &RunFile, (wait, what): (&str, &str), which: &str, names: &[Stri
         caption: format!(
             "{what}. All processes' samples together, up to the last percentile that enough separate stalls reach. Behind them, \
              where it reaches so high: the hiccup meter's gaps, as what falls due at a random moment would wait for a thread \
-             that only reads the clock. No percentile here is better than that."
+             that only reads the clock. A curve within it says more of the machine than of the protocol: one after another, round trips count a stall once, however long it is."
         ),
         source: source(run),
         notes: notes(found.iter().map(|m| (m.protocol.as_str(), caveat(m, run)))),
         table: percentiles::table(&title, &data),
-        in_readme: which.is_empty() && wait == "block",
+        in_readme: false,
         chart: Box::new(chart),
     })
 }

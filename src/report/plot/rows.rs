@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::marks::{Caveat, Fill, Key, Shape, Swatch, legend, whisker};
+use super::marks::{Caveat, Fill, Key, Shape, Swatch, going_on, legend, whisker};
 use super::scale::Scale;
 use super::svg::{Chart, Drawing, Px, SMALL, Size, TEXT, fit, hatch, hatched, width};
 
@@ -12,7 +12,7 @@ use super::svg::{Chart, Drawing, Px, SMALL, Size, TEXT, fit, hatch, hatched, wid
 pub struct Rows {
     /// Rows that stand apart; a group without rows is left out.
     pub groups: Vec<Group>,
-    /// The scale; it should hold every value.
+    /// The scale. It should hold every value; an interval may go on beyond it, and then ends in an arrow.
     pub scale: Scale,
     /// What stands at the scale's ticks.
     pub tick: fn(f64) -> String,
@@ -157,10 +157,10 @@ impl Chart for Rows {
             @for tick in &ticks {
                 path class="grid" d=(format!("M{} {}V{}", Px(place(tick.at)), Px(area), Px(y + 4.0))) {}
             }
-            @for part in body { (part) }
             @for (place, reference) in self.references.iter().enumerate() {
                 (self.reference(reference, &layout, top + 11.0 + REFERENCE * count(place), y + 4.0))
             }
+            g class="over" { @for part in body { (part) } }
             path class="rule" d=(format!("M{} {}H{}", Px(layout.left), Px(y + 4.0), Px(layout.right))) {}
             @for tick in ticks.iter().filter(|tick| !tick.label.is_empty()) {
                 text class=(anchored("small muted", tick.at, &tick.label, &layout)) x=(Px(place(tick.at))) y=(Px(y + 18.0)) {
@@ -168,7 +168,7 @@ impl Chart for Rows {
                 }
             }
             @if !self.unit.is_empty() {
-                text class="small muted end" x=(Px(layout.right)) y=(Px(y + 34.0)) { (self.unit) }
+                text class="small muted end" x=(Px(layout.right.max(width(self.unit, SMALL)).min(size.width()))) y=(Px(y + 34.0)) { (self.unit) }
             }
         };
         Drawing { height: y + if self.unit.is_empty() { 24.0 } else { 40.0 }, body }
@@ -242,7 +242,10 @@ impl Rows {
                     html! { rect class=(fill.class()) x=(Px(left)) y=(y) width=(wide) height=(high) {} }
                 }
             }
-            Mark::Whisker(low, high) => html! { path class="whisker" d=(whisker(x(low), x(high), y)) {} },
+            Mark::Whisker(low, high) if self.scale.holds(high) => {
+                html! { path class="whisker" d=(whisker(x(low), x(high), y)) {} }
+            }
+            Mark::Whisker(low, high) => html! { path class="whisker" d=(going_on(x(low), x(high), y)) {} },
             Mark::Dot(at, shape, Dot::Filled(fill)) if row.caveat.is_none() => {
                 shape.draw(x(at), y, 8.5, &format!("dot {}", fill.class()))
             }

@@ -54,6 +54,15 @@ impl Scale {
         if at.is_nan() { 0.0 } else { at.clamp(0.0, 1.0) }
     }
 
+    /// Whether a value has its own place, and does not stand at the end in place of it.
+    #[must_use]
+    pub const fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Linear(low, high) | Self::Log(low, high) => low <= value && value <= high,
+            Self::Nines(_) => value < 1.0,
+        }
+    }
+
     /// Ticks, at most about `most` of them with words; `label` gives those of a linear or logarithmic scale.
     #[must_use]
     pub fn ticks(self, most: usize, label: impl Fn(f64) -> String) -> Vec<Tick> {

@@ -86,7 +86,12 @@ pub fn inline(figure: &Figure, size: Size) -> Markup {
 /// A figure as a file: it says itself what it shows, in which unit and of which run, and follows the reader's light or dark.
 #[must_use]
 pub fn standalone(figure: &Figure) -> String {
-    let (size, head) = (Size::Wide, 58.0);
+    const LINE: f64 = 19.0;
+    let size = Size::Wide;
+    let title = lines(&figure.title, size.width(), 17.0);
+    let places: Vec<f64> = (0_u32..).map(|n| 26.0 + LINE * f64::from(n)).take(title.len()).collect();
+    let below = places.last().copied().unwrap_or_default();
+    let head = below + 32.0;
     let drawing = figure.chart.draw(size, &figure.name);
     let height = head + drawing.height + 10.0;
     let margin = 16.0;
@@ -98,8 +103,8 @@ pub fn standalone(figure: &Figure) -> String {
             desc id="desc" { (figure.caption) " " (figure.source) }
             style { (PreEscaped(THEME)) (PreEscaped(STYLE)) }
             rect class="paper" width=(Px(width)) height=(Px(height)) rx="6" {}
-            text class="heading" x=(Px(margin)) y="26" { (fit(&figure.title, size.width(), 15.0)) }
-            text class="small muted" x=(Px(margin)) y="45" { (fit(&figure.subtitle(), size.width(), SMALL)) }
+            @for (line, y) in title.iter().zip(&places) { text class="heading" x=(Px(margin)) y=(Px(*y)) { (line) } }
+            text class="small muted" x=(Px(margin)) y=(Px(below + 19.0)) { (fit(&figure.subtitle(), size.width(), SMALL)) }
             g transform=(format!("translate({} {})", Px(margin), Px(head))) { (drawing.body) }
         }
     };
@@ -157,7 +162,8 @@ pub fn width(text: &str, size: f64) -> f64 {
 /// The text, cut where it is wider than `room`.
 #[must_use]
 pub fn fit(text: &str, room: f64, size: f64) -> String {
-    if width(text, size) <= room {
+    // What room was made for fits, whatever adding up has rounded.
+    if width(text, size) <= room + 0.1 {
         return text.to_owned();
     }
     let mut kept = String::new();
@@ -169,6 +175,18 @@ pub fn fit(text: &str, room: f64, size: f64) -> String {
         }
     }
     kept.trim_end().to_owned() + "\u{2026}"
+}
+
+/// The text in lines of whole words, each no wider than `room`; a word that is wider is cut.
+fn lines(text: &str, room: f64, size: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(&format!("{line} {word}"), size) <= room => *line += &format!(" {word}"),
+            _ => lines.push(fit(word, room, size)),
+        }
+    }
+    lines
 }
 
 /// Stripes for what is not valid without its mark, under an id of the drawing's own.
@@ -209,6 +227,14 @@ mod tests {
             clean("a\u{0}b\u{b}c\u{1b}\u{ffff}\u{85}d\té\n"),
             "a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}\u{fffd}d\té\n"
         );
+    }
+
+    #[test]
+    fn a_title_that_is_too_long_takes_another_line() {
+        assert_eq!(lines("one vote", 400.0, 12.0), ["one vote"]);
+        let broken = lines(&"one vote ".repeat(9), 120.0, 12.0);
+        assert!(broken.len() > 2 && broken.iter().all(|line| width(line, 12.0) <= 120.0), "{broken:?}");
+        assert_eq!(broken.join(" "), "one vote ".repeat(9).trim_end());
     }
 
     #[test]

@@ -105,6 +105,11 @@ fn draw(cell: Option<&Cell>, x: f64, y: f64, (wide, high): (f64, f64), id: &str)
     let Some(cell) = cell else {
         return html! { rect class="blank" x=(left) y=(top) width=(w) height=(h) rx="2" {} };
     };
+    // A word for an absence that does not fit stands in the tooltip and below the figure.
+    let text = match cell.shade {
+        None if width(&cell.text, SMALL) > wide => "-".to_owned(),
+        _ => fit(&cell.text, wide, SMALL),
+    };
     html! {
         g {
             title { (cell.tip) }
@@ -115,7 +120,7 @@ fn draw(cell: Option<&Cell>, x: f64, y: f64, (wide, high): (f64, f64), id: &str)
                 rect class="cell" fill-opacity=(format!("{:.2}", 0.55 * shade)) x=(left) y=(top) width=(w) height=(h) rx="2" {}
             }
             text class=(if cell.shade.is_some_and(|shade| shade > 0.0) { "small mid" } else { "small mid muted" })
-                x=(Px(x + wide / 2.0)) y=(Px(y + high / 2.0 + 4.0)) { (fit(&cell.text, wide, SMALL)) }
+                x=(Px(x + wide / 2.0)) y=(Px(y + high / 2.0 + 4.0)) { (text) }
         }
     }
 }

@@ -154,7 +154,12 @@ class Browser:
         faults += page.evaluate(LAYOUT, SMALLEST)
         if self.screenshots and name and scripts:
             self.screenshots.mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=self.screenshots / f"{name}-{device}-{scheme}.png", full_page=True)
+            picture = self.screenshots / f"{name}-{device}-{scheme}.png"
+            # A drawing that is a document of its own has no body, whose height `full_page` would wait for.
+            if file.suffix == ".svg":
+                page.locator("svg").first.screenshot(path=picture)
+            else:
+                page.screenshot(path=picture, full_page=True)
         for summary in page.locator("figure summary").all():
             summary.click()
         tables = page.locator("figure details table")

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::super::serialization::status;
-use super::svg::{Px, SMALL, width};
+use super::svg::{Px, SMALL, fit, width};
 use crate::result::RunFile;
 use crate::result::record::{Class, Kind, Measurement, Status};
 
@@ -144,17 +144,18 @@ pub fn legend(keys: &[Key], room: f64, hatched: &str) -> (Markup, f64) {
     let (mut x, mut y) = (0.0, 12.0);
     let mut places = Vec::new();
     for key in keys {
-        let wide = 24.0 + width(&key.text, SMALL);
+        let text = fit(&key.text, room - 24.0, SMALL);
+        let wide = 24.0 + width(&text, SMALL);
         if x > 0.0 && x + wide > room {
             (x, y) = (0.0, y + LINE);
         }
-        places.push((key, x, y));
+        places.push((&key.swatch, text, x, y));
         x += wide + 14.0;
     }
     let markup = html! {
-        @for (key, x, y) in places {
-            (swatch(&key.swatch, x, y - 4.0, hatched))
-            text class="small muted" x=(Px(x + 22.0)) y=(Px(y)) { (key.text) }
+        @for (kind, text, x, y) in places {
+            (swatch(kind, x, y - 4.0, hatched))
+            text class="small muted" x=(Px(x + 22.0)) y=(Px(y)) { (text) }
         }
     };
     (markup, y + 8.0)

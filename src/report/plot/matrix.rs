@@ -55,6 +55,9 @@ const FEW: usize = 5;
 /// How wide a name beside cells may be on a phone.
 const MOST: f64 = 112.0;
 
+/// How wide a column's name may be: one that leans takes room from the cells.
+const HEADING: f64 = 190.0;
+
 impl Chart for Matrix {
     fn draw(&self, size: Size, id: &str) -> Drawing {
         let narrow = size.is_narrow();
@@ -66,7 +69,8 @@ impl Chart for Matrix {
         let left = if above { 0.0 } else { (widest + 8.0).min(if narrow { MOST + 8.0 } else { 250.0 }) };
         let fair = |room: f64| (room / columns).min(if narrow { 62.0 } else { 96.0 });
         // Names that are wider than their column lean, the last one out of it by so much.
-        let longest = self.columns.iter().map(|name| width(name, SMALL)).fold(0.0, f64::max);
+        let names: Vec<String> = self.columns.iter().map(|name| fit(name, HEADING, SMALL)).collect();
+        let longest = names.iter().map(|name| width(name, SMALL)).fold(0.0, f64::max);
         let leans = longest > fair(size.width() - left) - 6.0;
         let cell = fair(size.width() - left - if leans { (longest * 0.72 - 14.0).max(0.0) } else { 0.0 });
         let top = if leans { longest * 0.72 + 16.0 } else { 20.0 };
@@ -75,7 +79,7 @@ impl Chart for Matrix {
         let lines = (0_u32..).map(|n| top + f64::from(n) * (label + high));
         let body = html! {
             (hatch(id))
-            @for (column, name) in self.columns.iter().enumerate() { (heading(name, x(column), cell, top, leans)) }
+            @for (column, name) in names.iter().enumerate() { (heading(name, x(column), cell, top, leans)) }
             @for (row, y) in self.rows.iter().zip(lines) {
                 @let (room, middle) = if above { (size.width(), y + 14.0) } else { (left - 6.0, y + high / 2.0 + 4.0) };
                 text class=(if narrow { "small" } else { "" }) x="0" y=(Px(middle)) { (fit(&row.label, room, text)) }

@@ -36,10 +36,12 @@ pub enum Command {
     /// Serve protocols, for other programs to talk to.
     #[cfg(feature = "net")]
     Serve(crate::cmd::serve::Args),
-    /// Print a run's tables, or write them into README.md.
+    /// Print runs' tables, or write them as a page, as pictures or into README.md.
     Report(crate::cmd::report::Args),
     /// Compare runs: what got worse, what got better, and what nobody can say.
     Compare(crate::cmd::compare::Args),
+    /// Set every figure of the papers' tables beside what runs measured.
+    Claims(crate::cmd::claims::Args),
     /// Write a run in a format that another program reads.
     Export(crate::cmd::export::Args),
     /// Say whether this machine is fit to measure on, and what would mend it.

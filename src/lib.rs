@@ -13,7 +13,8 @@
 //! | [`stats`] | the statistics: pure functions |
 //! | [`result`] | the versioned records of a run, their store, the machine's fingerprint |
 //! | [`compare`](mod@compare) | what has changed from one run to another: matching and verdicts |
-//! | [`report`] | tables for terminal and README: pure functions of a result |
+//! | [`claims`] | what the papers claim, beside what was measured |
+//! | [`report`] | tables for terminal and README, plots, the HTML report: pure functions of a result |
 //! | [`cli`], [`cmd`] | the command line: types, and one subcommand a file |
 //!
 //! Who may know whom is checked by `tests/tidy.rs`. How a number comes about is written in `METHODOLOGY.md`.
@@ -21,6 +22,7 @@
 // Generated code names the runtime `::votebench::zap`, inside this crate as outside of it.
 extern crate self as votebench;
 
+pub mod claims;
 pub mod cli;
 pub mod cmd;
 pub mod codec;

@@ -12,6 +12,7 @@
 //! | [`verdict`] | the rule that turns the numbers of a family of rows into verdicts |
 //! | [`disturbed`] | verdicts with and without what was disturbed, where nothing is dropped |
 //! | [`blocks`] | percentiles and drift of samples that depend on one another |
+//! | [`lateness`] | what falls due at a random moment, and a loop that leaves gaps |
 //! | [`simulation`] | synthetic noise, and how often the rule errs and finds under it |
 //!
 //! The unit of replication is the process: it contributes one number per row, whatever the number of its rounds.
@@ -21,6 +22,7 @@ pub mod blocks;
 pub mod disturbed;
 pub mod estimate;
 pub mod floor;
+pub mod lateness;
 pub mod location;
 pub mod numbers;
 pub mod rank;

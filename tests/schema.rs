@@ -81,6 +81,18 @@ fn committed_results_fit() {
     }
 }
 
+/// After a change of the claims' records: `VOTEBENCH_WRITE_SCHEMA=1 cargo test --test schema`.
+#[test]
+fn the_committed_schema_of_claims_is_derived_from_their_records() {
+    let derived =
+        serde_json::to_string_pretty(&schemars::schema_for!(votebench::claims::record::Report)).unwrap() + "\n";
+    let path = file("claims.v1.schema.json");
+    if std::env::var_os("VOTEBENCH_WRITE_SCHEMA").is_some() {
+        fs::write(&path, &derived).unwrap();
+    }
+    assert!(fs::read_to_string(&path).unwrap() == derived, "{} is stale: see this test's head", path.display());
+}
+
 /// After a change of a comparison's records: `VOTEBENCH_WRITE_SCHEMA=1 cargo test --test schema`.
 #[test]
 fn the_committed_schema_of_comparisons_is_derived_from_their_records() {

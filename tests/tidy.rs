@@ -5,15 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Who may know whom: a module, and the modules of this crate that it may name.
-const WALLS: [(&str, &[&str]); 13] = [
+const WALLS: [(&str, &[&str]); 14] = [
     ("vote", &[]),
     ("stats", &[]),
     ("zap", &[]),
     ("schema", &["zap"]),
     ("codec", &["vote", "zap", "schema"]),
     ("result", &["stats"]),
-    ("report", &["result", "stats"]),
+    ("report", &["result", "stats", "claims"]),
     ("compare", &["result", "stats"]),
+    ("claims", &["result", "stats", "compare"]),
     ("transport", &["vote", "codec", "schema"]),
     ("protocol", &["codec", "transport"]),
     ("measure", &["vote", "codec", "transport", "protocol", "result", "stats"]),

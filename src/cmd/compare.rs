@@ -1,7 +1,7 @@
 //! `votebench compare`: what has changed from one run to another. Owns the flags, what is shown and the exit status;
 //! matching and verdicts are [`compare`](mod@crate::compare)'s.
 
-mod sides;
+pub(super) mod sides;
 mod table;
 
 use std::path::PathBuf;

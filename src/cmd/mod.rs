@@ -1,5 +1,6 @@
 //! One subcommand a file, each `run(args)`. Owns the dispatch and the exit status; `anyhow` is at home here and in `main`.
 
+pub mod claims;
 pub mod compare;
 pub mod decode;
 pub mod doctor;
@@ -69,6 +70,7 @@ pub fn run(command: Command) -> Outcome {
         #[cfg(feature = "net")]
         Command::Sustained(args) => sustained::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Claims(args) => claims::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Doctor(args) => doctor::run(&args),

@@ -11,10 +11,10 @@ use crate::result::RunFile;
 use crate::result::record::{Kind, Measurement, Number, Processes, Status, Value};
 
 /// From here on a percentile is compared only over enough processes.
-const TAILS_FROM: &str = "p99";
+pub const TAILS_FROM: &str = "p99";
 
 /// So many.
-const TAIL_PROCESSES: usize = 10;
+pub const TAIL_PROCESSES: usize = 10;
 
 /// Two figures, either of which may be missing.
 #[derive(Debug)]
@@ -242,7 +242,9 @@ fn percentiles<'a>(old: &Figure<'a>, new: &Figure<'a>, line: &Line) -> Vec<Case<
     .collect()
 }
 
-fn of_percentile<'a>(figure: &Figure<'_>, name: &str) -> Option<Sample<'a>> {
+/// Each process's own percentile; none where one of them has too little to tell it.
+#[must_use]
+pub fn of_percentile<'a>(figure: &Figure<'_>, name: &str) -> Option<Sample<'a>> {
     let mut rounds = Vec::new();
     for (_, measurement) in figure {
         let Some(Processes::Percentiles(processes)) = &measurement.processes else { return None };
@@ -254,8 +256,9 @@ fn of_percentile<'a>(figure: &Figure<'_>, name: &str) -> Option<Sample<'a>> {
     Some(Sample { rounds: Cow::Owned(rounds), dropped: Vec::new(), layouts })
 }
 
-/// Every round of every process of the figure's runs.
-fn rounds<'a>(figure: &Figure<'a>) -> Option<Sample<'a>> {
+/// Every round of every process of the figure's runs; none where they were not kept.
+#[must_use]
+pub fn rounds<'a>(figure: &Figure<'a>) -> Option<Sample<'a>> {
     let mut parts = Vec::new();
     let (mut dropped, mut layouts) = (Vec::new(), Vec::new());
     for (run, measurement) in figure {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use super::pinning;
+use crate::stats::lateness::quantiles;
 
 /// Longest gap that the histogram resolves, in nanoseconds: one hour; longer ones count as that.
 const MAX_NS: u64 = 3_600_000_000_000;
@@ -32,22 +33,15 @@ pub fn measure(core: usize, duration: Duration) -> io::Result<Histogram<u64>> {
 }
 
 /// How long something that falls due at a random moment waits for a loop that leaves these gaps: the quantile at `share`, in
-/// nanoseconds. A gap counts by its length, and what falls into it waits for a part of it.
+/// nanoseconds.
 #[must_use]
 pub fn lateness(gaps: &Histogram<u64>, share: f64) -> u64 {
     #[expect(clippy::cast_precision_loss, reason = "durations, far below 2^53 ns")]
-    let waiting_over = |limit: u64| -> f64 {
-        gaps.iter_recorded()
-            .map(|step| step.value_iterated_to().saturating_sub(limit) as f64 * step.count_at_value() as f64)
-            .sum()
-    };
-    let allowed = (1.0 - share) * waiting_over(0);
-    let (mut low, mut high) = (0, gaps.max());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if waiting_over(middle) > allowed { low = middle + 1 } else { high = middle }
-    }
-    low
+    let recorded = gaps.iter_recorded().map(|step| (step.value_iterated_to() as f64, step.count_at_value() as f64));
+    let recorded: Vec<_> = recorded.collect();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration, and not below zero")]
+    let wait = quantiles(&recorded, &[share])[0].ceil() as u64;
+    wait
 }
 
 /// Gaps on the first of two cores while the second is kept as busy.

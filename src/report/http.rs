@@ -17,7 +17,7 @@ const ARMS: [&str; 5] = ["hyper", "pooled-http", "zap-http", "native-zap", "floo
 const WORKLOADS: [&str; 5] = ["tiny", "small", "chat", "medium", "large"];
 
 /// The windows of the rates: row, wait, and what they are.
-const WINDOWS: [(&str, &str, &str); 3] = [
+pub(super) const WINDOWS: [(&str, &str, &str); 3] = [
     ("concurrent", "block", "concurrent: a request in flight on each of many connections, both cores busy"),
     ("sequential", "block", "sequential, block: one request in flight, threads sleep in the kernel, as a node's do"),
     ("sequential", "poll", "sequential, poll: one request in flight, threads never park; the length of the path"),
@@ -92,7 +92,7 @@ pub fn markdown(run: &RunFile) -> String {
 }
 
 /// Bytes or allocations of both sides together, and in brackets of the client and of the server.
-fn counted(run: &RunFile, metric: &str, title: &str) -> Table {
+pub(super) fn counted(run: &RunFile, metric: &str, title: &str) -> Table {
     let cell = |arm: &str, workload: &str| {
         let of = |side| find(run, arm, workload, metric, side, None);
         let both = number_cell(of(None), count);
@@ -206,7 +206,7 @@ fn remarks(run: &RunFile) -> Vec<String> {
     remarks
 }
 
-fn rates(run: &RunFile, row: &str, wait: &str, what: &str) -> Table {
+pub(super) fn rates(run: &RunFile, row: &str, wait: &str, what: &str) -> Table {
     let unfit = if run.conditions.fit { "" } else { " (unfit)" };
     let cell = |arm: &str, workload: &str| {
         let time = find(run, arm, workload, "time", None, Some((row, wait)));
@@ -335,25 +335,25 @@ fn unmeasured(run: &RunFile, is_meant: impl Fn(&Measurement) -> bool) -> Vec<Str
 }
 
 /// The arms that the run has figures of.
-fn arms(run: &RunFile) -> Vec<&'static str> {
+pub(super) fn arms(run: &RunFile) -> Vec<&'static str> {
     ARMS.into_iter().filter(|arm| of_suite(run).any(|m| m.protocol == *arm)).collect()
 }
 
 /// The workloads that the run has figures of.
-fn workloads(run: &RunFile) -> Vec<&'static str> {
+pub(super) fn workloads(run: &RunFile) -> Vec<&'static str> {
     let has = |workload: &&str| of_suite(run).any(|m| m.workload.as_deref() == Some(*workload));
     WORKLOADS.into_iter().filter(has).collect()
 }
 
-fn of_suite(run: &RunFile) -> impl Iterator<Item = &Measurement> {
+pub(super) fn of_suite(run: &RunFile) -> impl Iterator<Item = &Measurement> {
     run.measurements.iter().filter(|m| m.suite == SUITE)
 }
 
-fn is_row(measurement: &Measurement, row: &str, wait: &str) -> bool {
+pub(super) fn is_row(measurement: &Measurement, row: &str, wait: &str) -> bool {
     measurement.row.as_deref() == Some(row) && measurement.wait.as_deref() == Some(wait)
 }
 
-fn find<'a>(
+pub(super) fn find<'a>(
     run: &'a RunFile,
     arm: &str,
     workload: &str,

@@ -7,16 +7,16 @@ use crate::result::RunFile;
 use crate::result::record::{Class, Measurement, Status};
 
 /// The metric's name in results.
-const METRIC: &str = "instructions";
+pub(super) const METRIC: &str = "instructions";
 
 /// The models, in the order of the columns.
-const MODELS: [&str; 4] = ["encode", "read", "own", "open"];
+pub(super) const MODELS: [&str; 4] = ["encode", "read", "own", "open"];
 
 /// The protocol under which the loop itself stands.
-const LOOP: &str = "loop";
+pub(super) const LOOP: &str = "loop";
 
 /// The workload that the table shows.
-const MANY: &str = "batch-1024";
+pub(super) const MANY: &str = "batch-1024";
 
 /// The workload that it is held against.
 const ONE: &str = "batch-1";
@@ -63,7 +63,7 @@ pub fn markdown(run: &RunFile) -> String {
 }
 
 /// The codecs, the cheapest to read first, those without a count last.
-fn protocols(run: &RunFile) -> Vec<(&str, Class)> {
+pub(super) fn protocols(run: &RunFile) -> Vec<(&str, Class)> {
     let mut found: Vec<(&str, Class)> = Vec::new();
     for m in run.measurements.iter().filter(|m| m.metric == METRIC && m.protocol != LOOP) {
         if !found.iter().any(|(protocol, _)| *protocol == m.protocol) {
@@ -85,7 +85,7 @@ fn cells(run: &RunFile, protocol: &str) -> Vec<String> {
 }
 
 /// A count with one decimal where it is not whole to that digit; the file has all of them.
-fn count(value: f64) -> String {
+pub(super) fn count(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
     match rounded {
         small if small.abs() >= 100.0 => figure(small),
@@ -148,7 +148,7 @@ fn unmeasured(run: &RunFile) -> Vec<String> {
     reasons.iter().map(|(reason, rows)| format!("{} {reason}.", rows.join(", "))).collect()
 }
 
-fn find<'a>(run: &'a RunFile, protocol: &str, model: &str, workload: &str) -> Option<&'a Measurement> {
+pub(super) fn find<'a>(run: &'a RunFile, protocol: &str, model: &str, workload: &str) -> Option<&'a Measurement> {
     run.measurements.iter().find(|m| {
         m.metric == METRIC
             && m.protocol == protocol

@@ -21,7 +21,8 @@ pub(super) const WAITS: [(&str, &str); 2] = [
 ];
 
 /// The rows that the others are set against, with the metric that holds the verdict.
-const REFERENCES: [(&str, &str); 2] = [("floor", "round-trip-p50"), ("floor-blocking", "round-trip-p50-blocking")];
+pub(super) const REFERENCES: [(&str, &str); 2] =
+    [("floor", "round-trip-p50"), ("floor-blocking", "round-trip-p50-blocking")];
 
 /// The groups of a table.
 const GROUPS: [(&[Class], &str); 3] = [
@@ -111,7 +112,7 @@ pub(super) fn grouped(
     groups.collect()
 }
 
-fn round_trips(run: &RunFile, wait: &str, what: &str) -> Table {
+pub(super) fn round_trips(run: &RunFile, wait: &str, what: &str) -> Table {
     let trips = of_suite(run).filter(|m| m.metric == "round-trip" && m.wait.as_deref() == Some(wait));
     let trips: BTreeMap<&str, (&Measurement, Option<Row>)> =
         trips.map(|m| (m.protocol.as_str(), (m, percentiles_of(m)))).collect();
@@ -168,7 +169,7 @@ fn round_trips(run: &RunFile, wait: &str, what: &str) -> Table {
 
 /// A row's percentiles. Runs from before there were medians over the processes keep each process's samples: then they are
 /// made here, as far as that goes, and what such a run did not tell stays untold.
-fn percentiles_of(measurement: &Measurement) -> Option<Row> {
+pub(super) fn percentiles_of(measurement: &Measurement) -> Option<Row> {
     let Some(Value::Percentiles(value)) = &measurement.value else { return None };
     if value.contains_key("merged_p50") {
         return Some(Row { value: value.clone(), intervals: measurement.intervals.clone() });
@@ -245,12 +246,15 @@ fn disturbed(run: &RunFile, wait: &str) -> Option<String> {
     (!counts.is_empty()).then(|| format!("Pairs in which the machine was disturbed, kept: {}.", counts.join(", ")))
 }
 
+/// CPU time of a round trip. Runs from before there were medians over the processes have the mean of all, which one slow process
+/// moves: that is not told.
+pub(super) fn cpu_time<'a>(run: &'a RunFile, name: &str, wait: &str, side: &str) -> Option<&'a Measurement> {
+    find(run, name, Some(wait), Some(side), "cpu-time")
+        .filter(|m| m.value.is_none() || matches!(m.processes, Some(Processes::Rounds(_))))
+}
+
 fn spent(run: &RunFile, wait: &str) -> Table {
-    // Runs from before there were medians over the processes have the mean of all, which one slow process moves.
-    let cpu = |name: &str, side| {
-        find(run, name, Some(wait), Some(side), "cpu-time")
-            .filter(|m| m.value.is_none() || matches!(m.processes, Some(Processes::Rounds(_))))
-    };
+    let cpu = |name: &str, side| cpu_time(run, name, wait, side);
     let row = |name: &str| {
         let mut cells = vec![name.to_owned()];
         for side in ["client", "server"] {

@@ -1,4 +1,4 @@
-//! What people read of a run: pure functions of its results file. Owns no measurement and no statistics.
+//! What people read of runs: pure functions of their results files. Owns no measurement and no statistics.
 //!
 //! | module | owns |
 //! | --- | --- |
@@ -8,18 +8,26 @@
 //! | `latency_context` | those of them that are no round trips |
 //! | [`sustained`] | the tables of the sustained suite |
 //! | [`http`] | the tables of the HTTP study |
+//! | [`suites`] | the list of them that terminal, README and the HTML report share |
+//! | [`plot`] | the figures, one plot a file |
+//! | [`html`] | the report as a page |
+//! | [`claims`] | what the papers claim, beside what was measured |
 //! | [`table`] | what a table is, and how it is written in Markdown |
 //! | [`terminal`] | the same tables, aligned, on a terminal |
 //! | [`export`] | a run in the formats of other programs |
 //! | [`readme`] | blocks between markers in a Markdown file |
 
+pub mod claims;
 pub mod export;
+pub mod html;
 pub mod http;
 pub mod instructions;
 pub mod latency;
 mod latency_context;
+pub mod plot;
 pub mod readme;
 pub mod serialization;
+pub mod suites;
 pub mod sustained;
 pub mod table;
 pub mod terminal;

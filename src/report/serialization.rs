@@ -9,7 +9,7 @@ use crate::result::record::{Class, Judgement, Measurement, Number, Status, Verdi
 const SUITE: &str = "serialization";
 
 /// The models, in the order of the tables, with the titles of theirs.
-const MODELS: [(&str, &str); 4] = [
+pub(super) const MODELS: [(&str, &str); 4] = [
     ("encode", "Encode: logical vote to message"),
     ("read", "Read: open the message, read all six fields"),
     ("own", "Own: message to an owned vote"),
@@ -81,7 +81,7 @@ pub fn markdown(run: &RunFile) -> String {
     format!("{}\n\n{}", provenance(run), tables.join("\n"))
 }
 
-fn timed(run: &RunFile, model: &str, title: &str) -> Table {
+pub(super) fn timed(run: &RunFile, model: &str, title: &str) -> Table {
     let compares = model != "open";
     let mut head = vec!["codec", "chained ns", "90 % interval", "stream ns"];
     if compares {
@@ -107,14 +107,14 @@ fn timed(run: &RunFile, model: &str, title: &str) -> Table {
 }
 
 /// A protocol of a table, and what it is sorted by.
-struct Row {
-    protocol: String,
-    class: Class,
+pub(super) struct Row {
+    pub(super) protocol: String,
+    pub(super) class: Class,
     time: f64,
 }
 
 /// The protocols that have the model, the fastest first, those without a time last.
-fn protocols(run: &RunFile, model: &str) -> Vec<Row> {
+pub(super) fn protocols(run: &RunFile, model: &str) -> Vec<Row> {
     let mut rows: Vec<Row> = of_suite(run)
         .filter(|m| m.metric == "time" && is_model(m, model) && m.row.as_deref() == Some("chained"))
         .filter(|m| m.workload.is_none() && m.status != Status::Unsupported)
@@ -206,7 +206,7 @@ pub(super) const fn status(status: Status) -> &'static str {
 }
 
 /// Over how many messages the allocations were counted.
-fn windows(run: &RunFile, model: &str) -> Option<String> {
+pub(super) fn windows(run: &RunFile, model: &str) -> Option<String> {
     let mut windows: Vec<u64> =
         of_suite(run).filter(|m| m.metric == "allocations" && is_model(m, model)).filter_map(|m| m.window).collect();
     windows.sort_unstable();
@@ -231,7 +231,7 @@ fn unmeasured(run: &RunFile, model: &str) -> Vec<String> {
     reasons.iter().map(sentence).collect()
 }
 
-fn sizes(run: &RunFile) -> Table {
+pub(super) fn sizes(run: &RunFile) -> Table {
     let mut rows: Vec<&Measurement> = of_suite(run).filter(|m| m.metric == "wire-bytes").collect();
     rows.sort_by_key(|m| (m.number().map_or(u64::MAX, f64::to_bits), &m.protocol));
     let number = |number: Option<Number>| number.map_or_else(|| "-".to_owned(), |n| count(n.as_f64()));
@@ -277,15 +277,15 @@ fn scale(run: &RunFile) -> Vec<Table> {
     }]
 }
 
-fn of_suite(run: &RunFile) -> impl Iterator<Item = &Measurement> {
+pub(super) fn of_suite(run: &RunFile) -> impl Iterator<Item = &Measurement> {
     run.measurements.iter().filter(|m| m.suite == SUITE)
 }
 
-fn is_model(measurement: &Measurement, model: &str) -> bool {
+pub(super) fn is_model(measurement: &Measurement, model: &str) -> bool {
     measurement.model.as_deref() == Some(model)
 }
 
-fn find<'a>(
+pub(super) fn find<'a>(
     run: &'a RunFile,
     protocol: &str,
     model: Option<&str>,

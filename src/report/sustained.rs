@@ -10,7 +10,7 @@ use crate::result::record::{Class, Measurement, Status, Value};
 const SUITE: &str = "sustained";
 
 /// The ways in which votes are written, and what each is.
-const WRITES: [(&str, &str); 2] =
+pub(super) const WRITES: [(&str, &str); 2] =
     [("batched", "votes at hand written together"), ("each", "each vote written by itself")];
 
 /// The groups of a table.
@@ -79,7 +79,7 @@ pub fn markdown(run: &RunFile) -> String {
 }
 
 /// Protocols in groups, by what `key` gives of each, the least first.
-fn grouped(
+pub(super) fn grouped(
     run: &RunFile,
     metric: &str,
     key: impl Fn(&str) -> Option<f64>,
@@ -100,7 +100,7 @@ fn grouped(
     groups.collect()
 }
 
-fn response(run: &RunFile, writes: &str, what: &str) -> Table {
+pub(super) fn response(run: &RunFile, writes: &str, what: &str) -> Table {
     let of = |name: &str, metric: &str| find(run, name, writes, None, metric);
     let row = |name: &str| {
         let mut cells = vec![name.to_owned()];
@@ -151,7 +151,7 @@ fn response(run: &RunFile, writes: &str, what: &str) -> Table {
     }
 }
 
-fn rates(run: &RunFile, writes: &str, what: &str) -> Table {
+pub(super) fn rates(run: &RunFile, writes: &str, what: &str) -> Table {
     let of = |name: &str, metric: &str| find(run, name, writes, None, metric);
     let row = |name: &str| {
         let achieved = of(name, "achieved-rate");
@@ -320,11 +320,17 @@ fn drift(measurement: Option<&Measurement>) -> String {
     }
 }
 
-fn percentile(measurement: &Measurement, name: &str) -> Option<f64> {
+pub(super) fn percentile(measurement: &Measurement, name: &str) -> Option<f64> {
     match &measurement.value {
         Some(Value::Percentiles(percentiles)) => percentiles.get(name)?.map(|number| number.as_f64()),
         _ => None,
     }
+}
+
+/// Whether votes that were never answered reach a percentile: then it is a lower bound.
+pub(super) fn beyond(measurement: &Measurement, name: &str) -> bool {
+    let beyond = measurement.settings.get("percentiles_beyond").and_then(serde_json::Value::as_array);
+    beyond.is_some_and(|all| all.iter().any(|one| one == name))
 }
 
 /// A percentile in microseconds, or the word for its absence; marked where it is a lower bound, or forced on an unfit machine.
@@ -332,8 +338,7 @@ fn time(measurement: Option<&Measurement>, name: &str, run: &RunFile) -> String 
     let unfit = if run.conditions.fit { "" } else { " (unfit)" };
     match measurement {
         Some(m) if m.value.is_some() => {
-            let beyond = m.settings.get("percentiles_beyond").and_then(serde_json::Value::as_array);
-            let mark = if beyond.is_some_and(|all| all.iter().any(|one| one == name)) { ">" } else { "" };
+            let mark = if beyond(m, name) { ">" } else { "" };
             percentile(m, name).map_or_else(|| "n/a".to_owned(), |ns| format!("{mark}{}{unfit}", figure(ns / 1e3)))
         }
         Some(m) => status(m.status).to_owned(),
@@ -369,11 +374,11 @@ fn remarks(run: &RunFile, writes: &str) -> Vec<String> {
     missing.collect()
 }
 
-fn of_suite(run: &RunFile) -> impl Iterator<Item = &Measurement> {
+pub(super) fn of_suite(run: &RunFile) -> impl Iterator<Item = &Measurement> {
     run.measurements.iter().filter(|m| m.suite == SUITE)
 }
 
-fn find<'a>(
+pub(super) fn find<'a>(
     run: &'a RunFile,
     protocol: &str,
     writes: &str,

@@ -13,6 +13,7 @@
 //! | [`check`] | what makes a file contradict itself |
 //! | `untagged` | reading figures that are one of several things |
 //! | [`read`] | reading, with one sentence for each defect |
+//! | [`intervals`] | reading what lies beside a results file |
 //! | [`store`] | the folders under `results/`, never overwritten |
 //! | [`error`] | what can be wrong |
 
@@ -20,6 +21,7 @@ pub mod check;
 pub mod conditions;
 pub mod error;
 pub mod histogram;
+pub mod intervals;
 pub mod machine;
 pub mod measurement;
 pub mod percentiles;
@@ -31,4 +33,5 @@ mod untagged;
 pub mod verdict;
 
 pub use error::{Defect, ResultError};
+pub use intervals::Loaded;
 pub use record::RunFile;

@@ -256,6 +256,23 @@ pub struct Histogram {
     pub data: String,
 }
 
+impl Processes {
+    /// How many processes there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Rounds(processes) => processes.len(),
+            Self::Percentiles(processes) => processes.len(),
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 impl Number {
     /// The number; whole ones above 2^53 are rounded.
     #[must_use]

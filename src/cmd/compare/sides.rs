@@ -18,7 +18,7 @@ const NAMED_DIGITS: usize = 12;
 ///
 /// # Errors
 /// A sentence for the first that is none.
-pub(super) fn load(names: &[String], results: &Path) -> Result<Vec<Side>, BadInput> {
+pub(in crate::cmd) fn load(names: &[String], results: &Path) -> Result<Vec<Side>, BadInput> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = names.iter().map(|name| scope.spawn(move || side(name, results))).collect();
         let sides = threads.into_iter().zip(names);

@@ -106,7 +106,10 @@ def percentiles(run, measurements):
         assert lines[-1][1:] == [1.0, total], lines[-1]
         theirs = io.BytesIO()
         histogram.output_percentile_distribution(theirs, 1)
-        assert foot(ours) == foot(theirs.getvalue().decode()), (foot(ours), foot(theirs.getvalue().decode()))
+        # Mean and deviation are sums of floats: in another order they round to another last digit, the third behind the point.
+        (our_sums, *our_counts), (their_sums, *their_counts) = foot(ours), foot(theirs.getvalue().decode())
+        near = all(abs(one - other) < 0.0015 for one, other in zip(our_sums, their_sums, strict=True))
+        assert near and our_counts == their_counts, (one["protocol"], our_sums, their_sums, our_counts, their_counts)
     return f"{len(files)} distributions"
 
 

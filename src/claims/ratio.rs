@@ -1,5 +1,5 @@
 //! One of our figures over another, with its interval: process by process, as rows of one run are compared everywhere here. Owns
-//! when there is none, and why; the statistics are [`stats`](crate::stats)'s, the samples [`compare`](mod@crate::compare)'s.
+//! when there is none, and why; the statistics are [`stats`]'s, the samples [`compare`](mod@crate::compare)'s.
 
 use serde_json::Value as Json;
 

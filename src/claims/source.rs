@@ -1,6 +1,6 @@
 //! What a paper claims, whichever shape its claims file has: tables of cells in the paper's order, claims in words, and what the
 //! source says against itself. Owns these types and the sentences for a file that is none; the shapes are
-//! [`shapes`](super::shapes)'s.
+//! `shapes`'s.
 
 use std::fs;
 use std::path::{Path, PathBuf};

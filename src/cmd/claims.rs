@@ -1,5 +1,5 @@
 //! `votebench claims`: what the papers claim, beside what the given runs measured. Owns the flags, which claims files are meant, and
-//! the block of README.md; judging is [`claims`](crate::claims)'s.
+//! the block of README.md; judging is [`claims`]'s.
 
 use std::fs;
 use std::path::{Path, PathBuf};

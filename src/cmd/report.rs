@@ -1,5 +1,5 @@
 //! `votebench report`: what people read of runs. Owns the flags and what is written where; the blocks of README.md are
-//! [`readme`]'s, its pictures [`pictures`]'.
+//! `readme`'s, its pictures `pictures`'.
 
 mod pictures;
 mod readme;

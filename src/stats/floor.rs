@@ -53,8 +53,9 @@ pub fn of_row(logs: &[f64], resplits: &Resplits) -> f64 {
 pub fn of_two_runs(left: &[f64], right: &[f64], hands: &Hands) -> f64 {
     let pooled: Vec<f64> = from_centre(left).chain(from_centre(right)).collect();
     let differences = Differences::between(&pooled);
-    let sizes: Vec<f64> =
-        hands.all.iter().filter_map(|hand| differences.median(hand, hands.first)).map(f64::abs).collect();
+    let mut sets = Sets::default();
+    let median = |hand: &Vec<usize>| differences.median(hand, hands.first, &mut sets);
+    let sizes: Vec<f64> = hands.all.iter().filter_map(median).map(f64::abs).collect();
     hands.resplits.floor(&sizes)
 }
 
@@ -94,6 +95,13 @@ struct Differences {
     to: Vec<u64>,
 }
 
+/// The sets of one hand; kept from hand to hand, of which there are many.
+#[derive(Default)]
+struct Sets {
+    from: Vec<u64>,
+    to: Vec<u64>,
+}
+
 impl Differences {
     fn between(numbers: &[f64]) -> Self {
         let count = numbers.len();
@@ -111,29 +119,31 @@ impl Differences {
     }
 
     /// The median difference between the first `first` numbers of `hand` and the others.
-    fn median(&self, hand: &[usize], first: usize) -> Option<f64> {
+    fn median(&self, hand: &[usize], first: usize, sets: &mut Sets) -> Option<f64> {
         let (left, right) = hand.split_at(first);
-        let mut marks = self.union(&self.from, left);
-        for (mark, to) in marks.iter_mut().zip(self.union(&self.to, right)) {
+        self.union(&self.from, left, &mut sets.from);
+        self.union(&self.to, right, &mut sets.to);
+        for (mark, to) in sets.from.iter_mut().zip(&sets.to) {
             *mark &= to;
         }
+        let marks = &sets.from;
         let marked = left.len() * right.len();
-        let lower = nth_mark(&marks, marked.checked_sub(1)? / 2)?;
+        let lower = nth_mark(marks, marked.checked_sub(1)? / 2)?;
         if !marked.is_multiple_of(2) {
             return Some(self.ascending[lower]);
         }
-        let upper = next_mark(&marks, lower)?;
+        let upper = next_mark(marks, lower)?;
         Some(f64::midpoint(self.ascending[lower], self.ascending[upper]))
     }
 
-    fn union(&self, sets: &[u64], numbers: &[usize]) -> Vec<u64> {
-        let mut union = vec![0; self.words];
+    fn union(&self, sets: &[u64], numbers: &[usize], union: &mut Vec<u64>) {
+        union.clear();
+        union.resize(self.words, 0);
         for number in numbers {
             for (word, other) in union.iter_mut().zip(&sets[number * self.words..]) {
                 *word |= other;
             }
         }
-        union
     }
 }
 
@@ -255,7 +265,7 @@ mod tests {
             for hand in &hands.all {
                 let side = |places: &[usize]| places.iter().map(|at| numbers[*at]).collect::<Vec<_>>();
                 let (left, right) = (side(&hand[..first]), side(&hand[first..]));
-                let found = differences.median(hand, first);
+                let found = differences.median(hand, first, &mut Sets::default());
                 assert_eq!(found, super::super::location::hodges_lehmann_shift(&left, &right), "{hand:?}");
             }
         }

@@ -270,6 +270,32 @@ fn a_section_that_nothing_belongs_to_is_left_out() {
 }
 
 #[test]
+fn what_was_not_counted_is_not_said_to_allocate_nothing() {
+    let nothing = |run: RunFile| {
+        let notes = figure_of(run, "codec-allocations").notes;
+        notes.into_iter().find(|note| note.starts_with("No allocation in any model: ")).unwrap_or_default()
+    };
+    let has_zap = |note: &str| note.trim_end_matches('.').split([':', ',']).any(|name| name.trim() == "zap");
+    let mut run = run_of("serialization");
+    assert!(has_zap(&nothing(run.clone())));
+    let is_count = |m: &&mut Measurement| m.metric == "allocations";
+    for m in run.measurements.iter_mut().filter(is_count).filter(|m| m.protocol == "zap") {
+        (m.value, m.status, m.reason) = (None, Status::NotMeasured, Some("no counting allocator".to_owned()));
+    }
+    assert!(!has_zap(&nothing(run.clone())), "{}", nothing(run.clone()));
+    run.measurements.iter_mut().filter(is_count).for_each(|m| m.value = Some(Value::from(1.0)));
+    assert_eq!(nothing(run), "", "all allocate");
+}
+
+#[test]
+fn the_page_has_every_figure() {
+    let page = page(&runs());
+    for one in plot::of(&runs()) {
+        assert!(page.contains(&format!("<figure id=\"figure-{}\">", one.name)), "{} of {}", one.name, one.suite);
+    }
+}
+
+#[test]
 fn the_page_has_the_tables_of_the_readme() {
     let page = page(&runs());
     let cells =

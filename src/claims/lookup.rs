@@ -144,8 +144,7 @@ pub fn figure(answer: &Answer, row: &str, found: Found<'_>) -> Option<Figure> {
         Shape::OverPayload => (Box::new(|bytes| 100.0 * (bytes / PAYLOAD_BYTES - 1.0)), false),
     };
     let interval = interval.map(|[low, high]| if turns { [of(high), of(low)] } else { [of(low), of(high)] });
-    let beyond = found.measurement.settings.get("percentiles_beyond").and_then(Json::as_array);
-    let beyond = beyond.is_some_and(|all| all.iter().any(|one| one.as_str() == answer.percentile));
+    let beyond = answer.percentile.is_some_and(|name| found.measurement.is_beyond(name));
     Some(Figure { value: of(value), interval, beyond })
 }
 
@@ -188,7 +187,7 @@ pub fn why_not(answer: &Answer, found: Option<Found<'_>>, runs: &[RunFile]) -> S
     if let Some(Found { measurement, .. }) = found {
         return match (&measurement.reason, measurement.status) {
             (Some(reason), Status::Ok | Status::NotMeasured) => reason.clone(),
-            (Some(reason), status) => format!("{}: {reason}", word(status)),
+            (Some(reason), status) => format!("{}: {reason}", status.word()),
             (None, _) if answer.percentile.is_none() => "the run has not what it is made of".to_owned(),
             (None, _) => format!("too few separate stalls reach {}", percentile_word(answer)),
         };
@@ -205,16 +204,4 @@ pub fn why_not(answer: &Answer, found: Option<Found<'_>>, runs: &[RunFile]) -> S
 
 fn percentile_word(answer: &Answer) -> String {
     answer.percentile.unwrap_or("it").replace('_', ".")
-}
-
-/// The word for a status that is not `ok`.
-#[must_use]
-pub const fn word(status: Status) -> &'static str {
-    match status {
-        Status::Ok => "ok",
-        Status::NotMeasured => "not measured",
-        Status::Unsupported => "unsupported",
-        Status::Failed => "failed",
-        Status::Saturated => "saturated",
-    }
 }

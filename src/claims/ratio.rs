@@ -159,12 +159,11 @@ fn disturbed(row: Found<'_>, reference: Found<'_>, rounds: &[Vec<f64>]) -> Vec<V
 /// A mark for each process, which stands with the distribution of the round trips.
 fn marks(found: Found<'_>) -> Option<Vec<bool>> {
     let Found { run, measurement } = found;
-    let is_distribution = |metric: &str| metric == "round-trip";
     let distribution = run.measurements.iter().find(|m| {
         m.suite == measurement.suite
             && m.protocol == measurement.protocol
             && m.wait == measurement.wait
-            && is_distribution(&m.metric)
+            && m.metric == "round-trip"
     });
     let marks = distribution?.settings.get("disturbed")?.as_array()?;
     marks.iter().map(Json::as_bool).collect()

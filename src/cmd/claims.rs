@@ -1,18 +1,17 @@
 //! `votebench claims`: what the papers claim, beside what the given runs measured. Owns the flags, which claims files are meant, and
 //! the block of README.md; judging is [`claims`]'s.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 
+use super::blocks::File;
 use super::compare::sides;
 use super::{BadInput, Outcome, print, write_whole};
 use crate::claims::record::Report;
 use crate::claims::{self, source};
 use crate::report::claims as tables;
-use crate::report::readme::{self, BlockError};
 use crate::result::{RunFile, read};
 
 /// The claims files of a checkout.
@@ -20,9 +19,6 @@ const FOLDER: &str = "results/claims";
 
 /// The name of the block in README.md.
 const BLOCK: &str = "claims";
-
-/// The line by which the block says which runs it is from.
-const FROM: &str = "<!-- from ";
 
 /// Set every figure of the papers' tables beside what runs measured.
 #[derive(Debug, Clone, clap::Args)]
@@ -92,63 +88,41 @@ fn files(named: Option<&Path>, base: &Path) -> Result<Vec<source::Claims>, BadIn
 }
 
 fn block(args: &Args) -> Outcome {
-    let name = args.file.display();
-    let text = fs::read_to_string(&args.file).map_err(|error| BadInput(format!("{name}: {error}")))?;
+    let file = File::read(&args.file)?;
     if args.runs.is_empty() {
-        if !check_block(&text, &args.file)? {
-            return Err(BadInput(format!("{name}: its block {BLOCK} says no run")).into());
+        if !check_block(&file)? {
+            return Err(BadInput(format!("{}: its block {BLOCK} says no run", file.name())).into());
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let files = files(args.claims.as_deref(), base(&args.file))?;
-    let report = claims::judge(&files, runs(args)?);
-    let new = filled(&text, &report).map_err(|error| BadInput(format!("{name}: {error}")))?;
+    let report = claims::judge(&files(args.claims.as_deref(), file.folder())?, runs(args)?);
+    let new = filled(&file, &report)?;
     if args.check {
-        unchanged(&text, &new, &report, &args.file)?;
+        unchanged(&file, &new, &report)?;
     } else {
-        write_whole(&args.file, &new).with_context(|| format!("{name} cannot be written"))?;
+        write_whole(&args.file, &new).with_context(|| format!("{} cannot be written", file.name()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn filled(text: &str, report: &Report) -> Result<String, BlockError> {
+fn filled(file: &File<'_>, report: &Report) -> Result<String, BadInput> {
     let runs: Vec<_> = report.runs.iter().map(|run| format!("results/{}/results.json", run.id)).collect();
-    let content = format!("{FROM}{} -->\n\n{}", runs.join(" "), tables::block(report));
-    readme::replace(text, BLOCK, &content)
+    file.filled(&file.text, BLOCK, &runs.join(" "), &tables::block(report))
 }
 
-/// Holds the block `claims` of `text`, which is that of `file`, against the runs that it says it is from; `false` where there is no
-/// block or nothing in it.
+/// Holds the block `claims` of the file against the runs that it says it is from; `false` where there is no block or nothing in it.
 ///
 /// # Errors
 /// Where it is not what those runs give, or does not say which they are.
-pub(super) fn check_block(text: &str, file: &Path) -> Result<bool, BadInput> {
-    let name = file.display();
-    let content = match readme::block(text, BLOCK) {
-        Ok("") | Err(BlockError::NoOpening(_)) => return Ok(false),
-        Ok(content) => content,
-        Err(error) => return Err(BadInput(format!("{name}: {error}"))),
-    };
-    let named = content.lines().next().and_then(|line| line.strip_prefix(FROM)?.strip_suffix(" -->"));
-    let named =
-        named.ok_or_else(|| BadInput(format!("{name}: its block {BLOCK} does not say which runs it is from")))?;
-    let runs: Result<Vec<_>, _> = named.split(' ').map(|path| read::run(&base(file).join(path))).collect();
-    let report = claims::judge(&files(None, base(file))?, runs.map_err(|error| BadInput(error.to_string()))?);
-    let new = filled(text, &report).map_err(|error| BadInput(format!("{name}: {error}")))?;
-    unchanged(text, &new, &report, file)?;
+pub(super) fn check_block(file: &File<'_>) -> Result<bool, BadInput> {
+    let Some(source) = file.source(BLOCK)? else { return Ok(false) };
+    let runs: Result<Vec<_>, _> = source.split(' ').map(|path| read::run(&file.beside(path))).collect();
+    let report = claims::judge(&files(None, file.folder())?, runs.map_err(|error| BadInput(error.to_string()))?);
+    unchanged(file, &filled(file, &report)?, &report)?;
     Ok(true)
 }
 
-/// The folder from which paths in `file` count.
-fn base(file: &Path) -> &Path {
-    file.parent().unwrap_or(Path::new(""))
-}
-
-fn unchanged(text: &str, new: &str, report: &Report, file: &Path) -> Result<(), BadInput> {
-    if new == text {
-        return Ok(());
-    }
+fn unchanged(file: &File<'_>, new: &str, report: &Report) -> Result<(), BadInput> {
     let runs: Vec<_> = report.runs.iter().map(|run| format!("results/{}", run.id)).collect();
-    let command = format!("votebench claims --readme {}", runs.join(" "));
-    Err(BadInput(format!("{}: its claims are not those of the runs; write them with `{command}`", file.display())))
+    file.unchanged(new, &format!("claims --readme {}", runs.join(" ")))
 }

@@ -1,5 +1,6 @@
 //! One subcommand a file, each `run(args)`. Owns the dispatch and the exit status; `anyhow` is at home here and in `main`.
 
+mod blocks;
 pub mod claims;
 pub mod compare;
 pub mod decode;

@@ -2,7 +2,7 @@
 //! with ours. Owns the words and the columns; every figure comes out of the report.
 
 use super::serialization::count;
-use super::table::{Group, Table, figure};
+use super::table::{Group, Table, figure, grouped};
 use super::terminal;
 use crate::claims::record::{Against, Cell, Claim, Line, Paper, Report, Summary, Tally, Verdict};
 use crate::claims::{record, source};
@@ -191,19 +191,6 @@ fn paper(table: &record::Table, cell: &Cell) -> String {
 /// How many decimals a figure is printed with at least.
 fn decimals(value: f64) -> usize {
     format!("{value}").split_once('.').map_or(0, |(_, decimals)| decimals.len())
-}
-
-/// With commas between thousands, as the papers print.
-fn grouped(text: &str) -> String {
-    let (whole, rest) = text.split_once('.').map_or((text, None), |(whole, rest)| (whole, Some(rest)));
-    let mut grouped = String::new();
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    rest.map_or_else(|| grouped.clone(), |rest| format!("{grouped}.{rest}"))
 }
 
 /// Our figure: a count to the last digit, a time or a share with three.

@@ -2,7 +2,7 @@
 //! and, for each, what is said of one arm against another. Owns which figure stands in which column; every figure comes out of
 //! the run.
 
-use super::serialization::{count, origin, status, words};
+use super::serialization::{count, origin, words};
 use super::table::{Group, Table, figure};
 use crate::result::RunFile;
 use crate::result::record::{Measurement, Status, VerdictRecord};
@@ -226,7 +226,7 @@ fn comparisons(run: &RunFile, row: &str, wait: &str) -> Table {
             let over = find(run, arm, workload, &format!("time-over-{reference}"), None, Some((row, wait)));
             cells.push(match over {
                 Some(m) if m.status == Status::Ok => m.verdict.as_ref().map_or_else(|| "-".to_owned(), said),
-                Some(m) => status(m.status).to_owned(),
+                Some(m) => m.status.word().to_owned(),
                 None => "-".to_owned(),
             });
         }
@@ -261,7 +261,7 @@ fn yardstick(run: &RunFile) -> Option<Table> {
             cells.push(busy.map_or_else(|| "-".to_owned(), |busy| format!("{busy:.0} %{unfit}")));
         }
         let over = of(HTTP, workload, &format!("time-over-{NGINX}"), None);
-        let verdict = over.map(|m| m.verdict.as_ref().map_or_else(|| status(m.status).to_owned(), said));
+        let verdict = over.map(|m| m.verdict.as_ref().map_or_else(|| m.status.word().to_owned(), said));
         cells.push(verdict.unwrap_or_else(|| "-".to_owned()));
         cells
     };
@@ -315,7 +315,7 @@ fn number(measurement: &Measurement) -> Option<f64> {
 fn number_cell(measurement: Option<&Measurement>, text: impl Fn(f64) -> String) -> String {
     match measurement {
         Some(m) if m.status == Status::Ok => m.number().map_or_else(|| "-".to_owned(), text),
-        Some(m) => status(m.status).to_owned(),
+        Some(m) => m.status.word().to_owned(),
         None => "-".to_owned(),
     }
 }
@@ -324,7 +324,7 @@ fn number_cell(measurement: Option<&Measurement>, text: impl Fn(f64) -> String) 
 fn unmeasured(run: &RunFile, is_meant: impl Fn(&Measurement) -> bool) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for m in of_suite(run).filter(|m| m.status != Status::Ok && is_meant(m)) {
-        let reason = format!("{}: {}", status(m.status), m.reason.as_deref().unwrap_or("no reason given"));
+        let reason = format!("{}: {}", m.status.word(), m.reason.as_deref().unwrap_or("no reason given"));
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, arms)) if arms.contains(&m.protocol.as_str()) => {}
             Some((_, arms)) => arms.push(&m.protocol),

@@ -1,7 +1,7 @@
 //! The table of instructions per message: codecs down, models across, at the larger batch size; below it the rows whose two
 //! batch sizes disagree, and what was taken off for the loop. Every figure comes out of the run.
 
-use super::serialization::{GROUPS, origin, status};
+use super::serialization::{GROUPS, origin};
 use super::table::{Group, Table, figure};
 use crate::result::RunFile;
 use crate::result::record::{Class, Measurement, Status};
@@ -78,7 +78,7 @@ pub(super) fn protocols(run: &RunFile) -> Vec<(&str, Class)> {
 fn cells(run: &RunFile, protocol: &str) -> Vec<String> {
     let counts = MODELS.iter().map(|model| match find(run, protocol, model, MANY) {
         Some(m) if m.status == Status::Ok => m.number().map_or_else(|| "-".to_owned(), count),
-        Some(m) => status(m.status).to_owned(),
+        Some(m) => m.status.word().to_owned(),
         None => "-".to_owned(),
     });
     [protocol.to_owned()].into_iter().chain(counts).collect()
@@ -137,7 +137,7 @@ fn disagreements(run: &RunFile) -> Option<String> {
 fn unmeasured(run: &RunFile) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for m in run.measurements.iter().filter(|m| m.metric == METRIC && m.protocol != LOOP && m.status != Status::Ok) {
-        let reason = format!("{}: {}", status(m.status), m.reason.as_deref().unwrap_or("no reason given"));
+        let reason = format!("{}: {}", m.status.word(), m.reason.as_deref().unwrap_or("no reason given"));
         let row = format!("{} {}", m.protocol, m.model.as_deref().unwrap_or("-"));
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, rows)) if rows.contains(&row) => {}

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::latency_context;
-use super::serialization::{count, origin, ratio, status, words};
+use super::serialization::{count, origin, ratio, words};
 use super::table::{Group, Table, figure};
 use crate::result::RunFile;
 use crate::result::histogram;
@@ -190,7 +190,7 @@ pub(super) fn percentiles_of(measurement: &Measurement) -> Option<Row> {
 /// A percentile in microseconds, with its interval where it is a median over the processes, or the word for its absence.
 fn percentile_cell(measurement: &Measurement, row: &Option<Row>, name: &str, run: &RunFile) -> String {
     if measurement.value.is_none() {
-        return status(measurement.status).to_owned();
+        return measurement.status.word().to_owned();
     }
     let Some(row) = row else { return "-".to_owned() };
     let Some(number) = row.value.get(name).copied().flatten() else { return "n/a".to_owned() };
@@ -300,7 +300,7 @@ fn looks(run: &RunFile, wait: &str) -> Table {
         let mut cells = vec![name.to_owned()];
         for side in ["client", "server"] {
             cells.push(match calls(name, side) {
-                Some((m, _)) if m.status != Status::Ok => status(m.status).to_owned(),
+                Some((m, _)) if m.status != Status::Ok => m.status.word().to_owned(),
                 Some((_, Some(calls))) => figure(calls),
                 _ => "-".to_owned(),
             });
@@ -382,7 +382,7 @@ pub(super) fn number_cell(measurement: Option<&Measurement>, run: &RunFile, text
         Some(m) if m.status == Status::Ok || m.value.is_some() => {
             m.number().map_or_else(|| "-".to_owned(), |number| text(number) + mark(m, run))
         }
-        Some(m) => status(m.status).to_owned(),
+        Some(m) => m.status.word().to_owned(),
         None => "-".to_owned(),
     }
 }
@@ -405,9 +405,9 @@ fn unmeasured(run: &RunFile, wait: &str) -> Vec<String> {
             ("round-trip", Status::Ok, None) => None,
             ("round-trip", Status::Ok, Some(unfit)) => Some(format!("{} unfit: {unfit}.", m.protocol)),
             ("round-trip", other, _) if has > 0 => {
-                Some(format!("{} {} after {has} pairs, which stand here: {reason}.", m.protocol, status(other)))
+                Some(format!("{} {} after {has} pairs, which stand here: {reason}.", m.protocol, other.word()))
             }
-            ("round-trip", other, _) => Some(format!("{} {}: {reason}.", m.protocol, status(other))),
+            ("round-trip", other, _) => Some(format!("{} {}: {reason}.", m.protocol, other.word())),
             // A remark on a median is why it has no verdict.
             (metric, Status::Ok, _) if REFERENCES.iter().any(|(_, of)| *of == metric) => {
                 m.reason.as_ref().map(|reason| format!("{}: {reason}.", m.protocol))

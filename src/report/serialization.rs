@@ -176,7 +176,7 @@ fn cell(measurement: Option<&Measurement>, run: &RunFile) -> String {
     let unfit = if run.conditions.fit { "" } else { " (unfit)" };
     match measurement {
         Some(m) if m.status == Status::Ok => m.number().map_or_else(|| "-".to_owned(), |n| figure(n) + unfit),
-        Some(m) => status(m.status).to_owned(),
+        Some(m) => m.status.word().to_owned(),
         None => "-".to_owned(),
     }
 }
@@ -184,7 +184,7 @@ fn cell(measurement: Option<&Measurement>, run: &RunFile) -> String {
 fn count_cell(measurement: Option<&Measurement>) -> String {
     match measurement {
         Some(m) if m.status == Status::Ok => m.number().map_or_else(|| "-".to_owned(), count),
-        Some(m) => status(m.status).to_owned(),
+        Some(m) => m.status.word().to_owned(),
         None => "-".to_owned(),
     }
 }
@@ -192,17 +192,6 @@ fn count_cell(measurement: Option<&Measurement>) -> String {
 /// A count per operation: whole where it is whole, else with what a window of 100,000 resolves.
 pub(super) fn count(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value}") } else { format!("{value:.5}").trim_end_matches('0').to_owned() }
-}
-
-/// The word for a status in a table.
-pub(super) const fn status(status: Status) -> &'static str {
-    match status {
-        Status::Ok => "ok",
-        Status::NotMeasured => "not measured",
-        Status::Unsupported => "unsupported",
-        Status::Failed => "failed",
-        Status::Saturated => "saturated",
-    }
 }
 
 /// Over how many messages the allocations were counted.
@@ -220,7 +209,7 @@ pub(super) fn windows(run: &RunFile, model: &str) -> Option<String> {
 fn unmeasured(run: &RunFile, model: &str) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for m in of_suite(run).filter(|m| m.metric == "time" && is_model(m, model) && m.status != Status::Ok) {
-        let reason = format!("{}: {}", status(m.status), m.reason.as_deref().unwrap_or("no reason given"));
+        let reason = format!("{}: {}", m.status.word(), m.reason.as_deref().unwrap_or("no reason given"));
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, protocols)) if protocols.contains(&m.protocol.as_str()) => {}
             Some((_, protocols)) => protocols.push(&m.protocol),

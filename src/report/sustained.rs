@@ -1,7 +1,7 @@
 //! The tables of the sustained suite: response times, whether the rate was held, the papers' windows, what a vote takes, and
 //! capacities. Owns which figure stands in which column; every figure comes out of the run.
 
-use super::serialization::{count, origin, status};
+use super::serialization::{count, origin};
 use super::table::{Group, Table, figure};
 use crate::result::RunFile;
 use crate::result::record::{Class, Measurement, Status, Value};
@@ -164,7 +164,7 @@ pub(super) fn rates(run: &RunFile, writes: &str, what: &str) -> Table {
             achieved
                 .map_or("-", |m| match m.status {
                     Status::Ok => "held",
-                    other => status(other),
+                    other => other.word(),
                 })
                 .to_owned(),
             number(of(name, "errors"), figure),
@@ -315,7 +315,7 @@ fn drift(measurement: Option<&Measurement>) -> String {
             let slope = m.number().map_or_else(|| "-".to_owned(), |ns| figure(ns / 1e3));
             if is_drift { slope } else { format!("{slope} (none)") }
         }
-        Some(m) => status(m.status).to_owned(),
+        Some(m) => m.status.word().to_owned(),
         None => "-".to_owned(),
     }
 }
@@ -327,21 +327,15 @@ pub(super) fn percentile(measurement: &Measurement, name: &str) -> Option<f64> {
     }
 }
 
-/// Whether votes that were never answered reach a percentile: then it is a lower bound.
-pub(super) fn beyond(measurement: &Measurement, name: &str) -> bool {
-    let beyond = measurement.settings.get("percentiles_beyond").and_then(serde_json::Value::as_array);
-    beyond.is_some_and(|all| all.iter().any(|one| one == name))
-}
-
 /// A percentile in microseconds, or the word for its absence; marked where it is a lower bound, or forced on an unfit machine.
 fn time(measurement: Option<&Measurement>, name: &str, run: &RunFile) -> String {
     let unfit = if run.conditions.fit { "" } else { " (unfit)" };
     match measurement {
         Some(m) if m.value.is_some() => {
-            let mark = if beyond(m, name) { ">" } else { "" };
+            let mark = if m.is_beyond(name) { ">" } else { "" };
             percentile(m, name).map_or_else(|| "n/a".to_owned(), |ns| format!("{mark}{}{unfit}", figure(ns / 1e3)))
         }
-        Some(m) => status(m.status).to_owned(),
+        Some(m) => m.status.word().to_owned(),
         None => "-".to_owned(),
     }
 }
@@ -349,7 +343,7 @@ fn time(measurement: Option<&Measurement>, name: &str, run: &RunFile) -> String 
 fn number(measurement: Option<&Measurement>, text: impl Fn(f64) -> String) -> String {
     match measurement {
         Some(m) if m.status == Status::Ok => m.number().map_or_else(|| "-".to_owned(), text),
-        Some(m) => status(m.status).to_owned(),
+        Some(m) => m.status.word().to_owned(),
         None => "-".to_owned(),
     }
 }
@@ -370,7 +364,7 @@ fn whole(rate: f64) -> String {
 fn remarks(run: &RunFile, writes: &str) -> Vec<String> {
     let missing = of_suite(run)
         .filter(|m| m.metric == "response" && m.row.as_deref() == Some(writes) && m.status != Status::Ok)
-        .map(|m| format!("{} {}: {}.", m.protocol, status(m.status), m.reason.as_deref().unwrap_or("no reason given")));
+        .map(|m| format!("{} {}: {}.", m.protocol, m.status.word(), m.reason.as_deref().unwrap_or("no reason given")));
     missing.collect()
 }
 

@@ -65,8 +65,13 @@ pub fn figure(value: f64) -> String {
         size if size < 100.0 => 1,
         _ => 0,
     };
-    let text = format!("{value:.digits$}");
-    let Some((whole, rest)) = text.split_once('.').map_or(Some((text.as_str(), "")), Some) else { return text };
+    grouped(&format!("{value:.digits$}"))
+}
+
+/// A number's text with commas between its thousands.
+#[must_use]
+pub fn grouped(text: &str) -> String {
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let mut grouped = String::new();
     for (index, digit) in whole.chars().enumerate() {
         let left = whole.len() - index;

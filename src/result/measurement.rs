@@ -9,6 +9,13 @@ use crate::stats::location::median;
 use crate::stats::rank::median_interval;
 
 impl Measurement {
+    /// Whether votes that were never answered reach a percentile: then it is a lower bound.
+    #[must_use]
+    pub fn is_beyond(&self, percentile: &str) -> bool {
+        let beyond = self.settings.get("percentiles_beyond").and_then(serde_json::Value::as_array);
+        beyond.is_some_and(|all| all.iter().any(|one| one == percentile))
+    }
+
     /// Begins a measurement; it is not measured until it has a [`value`](Self::value).
     #[must_use]
     pub fn new(suite: &str, protocol: &str) -> Self {

@@ -256,6 +256,20 @@ pub struct Histogram {
     pub data: String,
 }
 
+impl Status {
+    /// The word for it where people read.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::NotMeasured => "not measured",
+            Self::Unsupported => "unsupported",
+            Self::Failed => "failed",
+            Self::Saturated => "saturated",
+        }
+    }
+}
+
 impl Processes {
     /// How many processes there are.
     #[must_use]

@@ -1,11 +1,11 @@
 //! What a round trip takes of client and server: CPU time, system calls, allocations, a stack of both sides each.
 
-use super::marks::{Fill, Key, Swatch, caveat, notes};
+use super::marks::{Fill, Key, Swatch, caveat, notes, number_or_word};
 use super::rows::{Group, Mark, Row, Rows};
 use super::scale::{Scale, short};
 use super::{Figure, names, source};
-use crate::report::latency::{WAITS, cpu_time, find, grouped, of_suite};
-use crate::report::serialization::{count, status};
+use crate::report::latency::{cpu_time, find, grouped};
+use crate::report::serialization::count;
 use crate::report::table::{Group as TableGroup, Table, figure};
 use crate::result::record::Measurement;
 use crate::result::{Loaded, RunFile};
@@ -45,7 +45,7 @@ const METRICS: [Metric; 3] = [
         title: "Allocations of a round trip",
         unit: "Allocations a round trip; less is better",
         axis: "allocations, both sides together",
-        caption: "In a counting pair of their own. The harness allocates nothing: the floors prove it.",
+        caption: "In a counting pair of their own. What the floors have is the harness's.",
         scale: 1.0,
         text: count,
     },
@@ -57,10 +57,7 @@ const SIDES: [&str; 2] = ["client", "server"];
 pub(super) fn figures(runs: &[Loaded]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for Loaded { run, .. } in runs {
-        let measured = |wait: &str| of_suite(run).any(|m| m.wait.as_deref() == Some(wait));
-        if let Some(wait) = WAITS.iter().map(|(wait, _)| *wait).find(|wait| measured(wait) && *wait == "block") {
-            figures.extend(METRICS.iter().filter_map(|metric| of_metric(run, wait, metric)));
-        }
+        figures.extend(METRICS.iter().filter_map(|metric| of_metric(run, "block", metric)));
     }
     figures
 }
@@ -129,10 +126,8 @@ fn draw(run: &RunFile, name: &str, wait: &str, metric: &Metric) -> Row {
 
 fn table(run: &RunFile, wait: &str, metric: &Metric, order: &[(&'static str, Vec<String>)]) -> Table {
     let cell = |name: &str, side| {
-        of(run, name, wait, side, metric).map_or_else(
-            || "-".to_owned(),
-            |m| m.number().map_or_else(|| status(m.status).to_owned(), |value| (metric.text)(value * metric.scale)),
-        )
+        of(run, name, wait, side, metric)
+            .map_or_else(|| "-".to_owned(), |m| number_or_word(m, |value| (metric.text)(value * metric.scale)))
     };
     let row = |name: &String| vec![name.clone(), cell(name, "client"), cell(name, "server")];
     let group = |(title, names): &(&'static str, Vec<String>)| TableGroup { title, rows: names.iter().map(row).collect() };

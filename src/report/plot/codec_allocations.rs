@@ -1,9 +1,9 @@
 //! Allocations of each codec, model by model.
 
-use super::marks::{caveat, notes};
+use super::marks::{caveat, notes, number_or_word};
 use super::matrix::{Cell, Line, Matrix, shade};
 use super::{Figure, source};
-use crate::report::serialization::{MODELS, count, find, of_suite, status, windows};
+use crate::report::serialization::{MODELS, count, find, of_suite, windows};
 use crate::report::table::{Group, Table};
 use crate::result::record::Measurement;
 use crate::result::{Loaded, RunFile};
@@ -28,11 +28,15 @@ fn of_run(run: &RunFile) -> Option<Figure> {
     let of = |protocol: &str, model: &str, metric| find(run, protocol, Some(model), None, metric);
     let total = |protocol: &str| models.iter().filter_map(|model| of(protocol, model, "allocations")?.number()).sum::<f64>();
     protocols.sort_by(|a, b| total(a).total_cmp(&total(b)).then_with(|| a.cmp(b)));
-    // What nobody allocates for needs no row.
-    let (some, none): (Vec<&str>, Vec<&str>) = protocols.iter().partition(|protocol| total(protocol) > 0.0);
+    // Who was counted everywhere and allocates nowhere needs no row.
+    let is_none = |protocol: &str| all.iter().filter(|m| m.protocol == protocol).all(|m| m.number().is_some_and(|n| n <= 0.0));
+    let (none, some): (Vec<&str>, Vec<&str>) = protocols.iter().partition(|protocol| is_none(protocol));
+    if some.is_empty() {
+        return None;
+    }
     let cell = |protocol: &str, model: &str| {
         let m = of(protocol, model, "allocations")?;
-        let text = m.number().map_or_else(|| status(m.status).to_owned(), count);
+        let text = number_or_word(m, count);
         let bytes = of(protocol, model, "allocated-bytes").and_then(Measurement::number);
         let bytes = bytes.map_or_else(String::new, |bytes| format!(", {} bytes", count(bytes)));
         let said = caveat(m, run);
@@ -48,11 +52,8 @@ fn of_run(run: &RunFile) -> Option<Figure> {
         cells: models.iter().map(|model| cell(protocol, model)).collect(),
     };
     let chart = Matrix { columns: models.iter().map(ToString::to_string).collect(), rows: some.iter().map(line).collect() };
-    if some.is_empty() {
-        return None;
-    }
     let mut said = notes(all.iter().map(|m| (m.protocol.as_str(), caveat(m, run))));
-    said.push(format!("No allocation in any model: {}.", none.join(", ")));
+    said.extend((!none.is_empty()).then(|| format!("No allocation in any model: {}.", none.join(", "))));
     Some(Figure {
         name: "codec-allocations".to_owned(),
         suite: "serialization",
@@ -74,7 +75,7 @@ fn table(run: &RunFile, protocols: &[&str]) -> Table {
         for (model, _) in MODELS {
             for metric in ["allocations", "allocated-bytes"] {
                 let m = find(run, protocol, Some(model), None, metric);
-                cells.push(m.map_or_else(|| "-".to_owned(), |m| m.number().map_or_else(|| status(m.status).to_owned(), count)));
+                cells.push(m.map_or_else(|| "-".to_owned(), |m| number_or_word(m, count)));
             }
         }
         cells

@@ -4,7 +4,6 @@ use super::marks::{caveat, notes};
 use super::matrix::{Cell, Line, Matrix, shade};
 use super::{Figure, source};
 use crate::report::latency::{WAITS, of_suite, percentiles_of};
-use crate::report::serialization::status;
 use crate::report::table::{Group, Table, figure};
 use crate::result::record::Measurement;
 use crate::result::{Loaded, RunFile};
@@ -40,7 +39,7 @@ fn of_wait(run: &RunFile, wait: &str) -> Option<Figure> {
     };
     let cell = |pair: &Pair| {
         let said = caveat(pair.m, run);
-        let text = pair.us.map_or_else(|| status(pair.m.status).to_owned(), figure);
+        let text = pair.us.map_or_else(|| pair.m.status.word().to_owned(), figure);
         let words = said.as_ref().map_or_else(String::new, |said| format!("; {}: {}", said.word, said.reason));
         Cell {
             tip: format!("{}: {} on {}, p50 {text} us{words}", pair.m.protocol, pair.codec, pair.transport),
@@ -90,7 +89,7 @@ fn by_least<'a>(pairs: &[Pair<'a>], of: impl Fn(&Pair<'a>) -> &'a str) -> Vec<&'
 
 fn table(pairs: &[Pair], wait: &str) -> Table {
     let row = |pair: &Pair| {
-        let us = pair.us.map_or_else(|| status(pair.m.status).to_owned(), figure);
+        let us = pair.us.map_or_else(|| pair.m.status.word().to_owned(), figure);
         vec![pair.m.protocol.clone(), pair.codec.to_owned(), pair.transport.to_owned(), us]
     };
     Table {

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::curves::{Axis, Curves, Series};
-use super::marks::{caveat, notes};
+use super::marks::{caveat, notes, number_or_word};
 use super::palette::Palette;
 use super::scale::{Scale, short};
 use super::{Figure, source};
-use crate::report::serialization::status;
 use crate::report::sustained::{WRITES, of_suite};
 use crate::report::table::{Group, Table, figure};
 use crate::result::record::Measurement;
@@ -97,7 +96,7 @@ fn of_writes(runs: &[&RunFile], writes: &str, what: &str) -> Option<Figure> {
 
 fn table(protocols: &[(&str, Vec<Point>)], what: &str) -> Table {
     let row = |point: &Point| {
-        let rate = point.m.number().map_or_else(|| status(point.m.status).to_owned(), figure);
+        let rate = number_or_word(point.m, figure);
         vec![point.m.protocol.clone(), short(point.connections), rate]
     };
     Table {

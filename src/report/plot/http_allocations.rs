@@ -1,10 +1,10 @@
 //! The HTTP study's allocations: arms across, workloads down, client and server together.
 
-use super::marks::{caveat, notes};
+use super::marks::{caveat, notes, number_or_word};
 use super::matrix::{Cell, Line, Matrix, shade};
 use super::{Figure, source};
 use crate::report::http::{self, arms, find, of_suite, workloads};
-use crate::report::serialization::{count, status};
+use crate::report::serialization::count;
 use crate::report::table::figure;
 use crate::result::record::Measurement;
 use crate::result::{Loaded, RunFile};
@@ -29,7 +29,7 @@ fn of_metric(run: &RunFile, metric: &str, title: &str, unit: &'static str) -> Op
         let said = caveat(m, run);
         // A figure that does not fit into a cell is rounded there, and whole in the table.
         let round = |value: f64| if value >= 100.0 { figure(value) } else { count((value * 100.0).round() / 100.0) };
-        let text = m.number().map_or_else(|| status(m.status).to_owned(), round);
+        let text = number_or_word(m, round);
         Some(Cell {
             tip: format!("{arm}, {workload}: {}", m.number().map_or_else(|| text.clone(), count)),
             shade: m.number().map(|value| shade(value, &values)),

@@ -1,10 +1,10 @@
 //! Instructions per message: codecs down, models across.
 
-use super::marks::{caveat, notes};
+use super::marks::{caveat, notes, number_or_word};
 use super::matrix::{Cell, Line, Matrix, shade};
 use super::{Figure, source};
 use crate::report::instructions::{self, LOOP, MANY, METRIC, MODELS, count, find};
-use crate::report::serialization::{GROUPS, status};
+use crate::report::serialization::{GROUPS};
 use crate::result::record::Measurement;
 use crate::result::{Loaded, RunFile};
 
@@ -21,7 +21,7 @@ fn of_run(run: &RunFile) -> Option<Figure> {
     values.first()?;
     let cell = |protocol: &str, model: &str| {
         let m = of(protocol, model)?;
-        let text = m.number().map_or_else(|| status(m.status).to_owned(), count);
+        let text = number_or_word(m, count);
         let reason = m.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
         let tip = format!("{protocol}, {model}: {text} instructions{reason}");
         let suspect = m.number().is_some() && caveat(m, run).is_some();

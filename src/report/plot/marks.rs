@@ -3,7 +3,6 @@
 
 use maud::{Markup, html};
 
-use super::super::serialization::status;
 use super::svg::{Px, SMALL, fit, width};
 use crate::result::RunFile;
 use crate::result::record::{Class, Kind, Measurement, Status};
@@ -220,7 +219,7 @@ impl Caveat {
 pub fn caveat(m: &Measurement, run: &RunFile) -> Option<Caveat> {
     let reason = |reason: Option<&String>| reason.map_or_else(|| "no reason given".to_owned(), Clone::clone);
     if m.status != Status::Ok {
-        return Some(Caveat { word: status(m.status), reason: reason(m.reason.as_ref()) });
+        return Some(Caveat { word: m.status.word(), reason: reason(m.reason.as_ref()) });
     }
     match (m.kind, &m.unfit) {
         (Kind::Rate, Some(unfit)) => Some(Caveat { word: "unfit", reason: unfit.clone() }),
@@ -230,6 +229,12 @@ pub fn caveat(m: &Measurement, run: &RunFile) -> Option<Caveat> {
         }
         _ => None,
     }
+}
+
+/// A measurement's number, or the word for its absence.
+#[must_use]
+pub fn number_or_word(m: &Measurement, text: impl Fn(f64) -> String) -> String {
+    m.number().map_or_else(|| m.status.word().to_owned(), text)
 }
 
 /// One sentence for each caveat of several protocols, those of a kind together.

@@ -3,13 +3,13 @@
 
 use hdrhistogram::Histogram;
 
-use super::curves::Series;
-use super::marks::Caveat;
+use super::curves::{Axis, Curves, Series};
+use super::marks::{Caveat, caveat};
 use super::palette::Palette;
-use super::scale::short;
+use super::scale::{Scale, short, time};
 use crate::report::table::{Group, Table, figure};
-use crate::result::histogram;
 use crate::result::record::{Measurement, Percentiles, Value};
+use crate::result::{RunFile, histogram};
 use crate::stats::lateness;
 
 /// Steps for each halving of the distance to 100 %, as HdrHistogram's own plots have them.
@@ -65,9 +65,43 @@ pub fn waits(gaps: &Histogram<u64>, last: f64) -> Vec<(f64, f64)> {
     shares.iter().copied().zip(lateness::quantiles(&recorded, &shares)).collect()
 }
 
-/// The curve as a series of a plot.
+/// The curves of those of `found` that have one, in front of what `behind` gives up to the last share that any of them reaches; with
+/// the table of their points, under that title. `y` is the vertical axis: its title, and its scale for all values.
 #[must_use]
-pub fn series(protocol: &str, curve: &Curve, said: Option<&Caveat>, palette: &mut Palette) -> Series {
+pub fn plot<'a>(
+    run: &RunFile,
+    title: &str,
+    found: impl IntoIterator<Item = (&'a Measurement, Percentiles)>,
+    y: (&str, fn(Vec<f64>) -> Scale),
+    behind: impl FnOnce(f64) -> Option<Vec<(f64, f64)>>,
+) -> Option<(Curves, Table)> {
+    let mut palette = Palette::default();
+    let (mut all, mut data) = (Vec::new(), Vec::new());
+    for (m, told) in found {
+        let Some(curve) = curve(m, &told) else { continue };
+        all.push(series(&m.protocol, &curve, caveat(m, run).as_ref(), &mut palette));
+        data.push((m.protocol.clone(), curve.points));
+    }
+    let last = all.iter().filter_map(|series| series.points.last()).map(|point| point.0).fold(0.0, f64::max);
+    all.first()?;
+    let behind = behind(last);
+    data.extend(behind.clone().map(|points| ("the machine's own".to_owned(), points)));
+    let scale = y.1(all.iter().flat_map(|series| &series.points).map(|point| point.1).collect());
+    let chart = Curves {
+        x: Axis {
+            scale: Scale::Nines(-(1.0 - last).log10()),
+            tick: time,
+            title: "percentile: each 9 more is ten times rarer".to_owned(),
+        },
+        y: Axis { scale, tick: time, title: y.0.to_owned() },
+        series: all,
+        behind: behind.map(|points| ("what the machine alone makes wait".to_owned(), points)),
+    };
+    Some((chart, table(title, &data)))
+}
+
+/// The curve as a series of a plot.
+fn series(protocol: &str, curve: &Curve, said: Option<&Caveat>, palette: &mut Palette) -> Series {
     let words = curve.marked.iter().map(|(share, ns)| format!("p{} {} us", short(100.0 * share), figure(ns / 1e3)));
     let words = words.collect::<Vec<_>>().join(", ");
     let caveat = said.map_or_else(String::new, |said| format!("; {}: {}", said.word, said.reason));
@@ -81,8 +115,7 @@ pub fn series(protocol: &str, curve: &Curve, said: Option<&Caveat>, palette: &mu
 }
 
 /// The table of curves: a line for each point.
-#[must_use]
-pub fn table(title: &str, curves: &[(String, Vec<(f64, f64)>)]) -> Table {
+fn table(title: &str, curves: &[(String, Vec<(f64, f64)>)]) -> Table {
     let row = |name: &str, (share, ns): &(f64, f64)| {
         vec![name.to_owned(), percent(*share), format!("{:.2}", 1.0 / (1.0 - share)), figure(ns / 1e3)]
     };

@@ -4,7 +4,7 @@ use super::marks::{Fill, Key, SHAPES, Swatch, caveat, notes};
 use super::rows::{Dot, Group, Mark, Reference, Row, Rows};
 use super::scale::{Scale, time};
 use super::{Figure, names, source};
-use crate::report::sustained::{self, WRITES, beyond, find, grouped, of_suite, percentile};
+use crate::report::sustained::{self, WRITES, find, grouped, of_suite, percentile};
 use crate::report::table::figure;
 use crate::result::record::Measurement;
 use crate::result::{Loaded, RunFile};
@@ -69,7 +69,7 @@ fn draw(m: &Measurement, run: &RunFile) -> Row {
     let mut row = Row::of(&m.protocol, caveat(m, run).as_ref(), has);
     for ((name, word), shape) in SHOWN.iter().zip(SHAPES) {
         let Some(ns) = percentile(m, name) else { continue };
-        let bound = beyond(m, name);
+        let bound = m.is_beyond(name);
         let text = format!("{}{}", if bound { ">" } else { "" }, figure(ns / 1e3));
         row.tell(&format!("{word} {text} us"));
         if let Some([low, high]) = interval(m, name) {

@@ -2,11 +2,9 @@
 
 use hdrhistogram::Histogram;
 
-use super::curves::{Axis, Curves};
 use super::marks::{caveat, notes};
-use super::palette::Palette;
-use super::percentiles::{self, curve, series, told, waits};
-use super::scale::{Scale, time};
+use super::percentiles::{plot, told, waits};
+use super::scale::Scale;
 use super::{Figure, names, source};
 use crate::report::sustained::{WRITES, find, grouped, of_suite, percentile};
 use crate::result::record::Measurement;
@@ -21,34 +19,15 @@ fn of_writes(run: &RunFile, writes: &str, what: &str) -> Option<Figure> {
     let of = |name: &str| find(run, name, writes, None, "response");
     let order = names(grouped(run, "response", |name| percentile(of(name)?, "p99"), |name| vec![name.to_owned()]));
     let found: Vec<&Measurement> = order.iter().flat_map(|(_, names)| names).filter_map(|name| of(name)).collect();
-    let mut palette = Palette::default();
-    let (mut all, mut data) = (Vec::new(), Vec::new());
-    for m in &found {
-        let Some(curve) = curve(m, &told(m)) else { continue };
-        all.push(series(&m.protocol, &curve, caveat(m, run).as_ref(), &mut palette));
-        data.push((m.protocol.clone(), curve.points));
-    }
-    let last = all.iter().filter_map(|series| series.points.last()).map(|point| point.0).fold(0.0, f64::max);
-    all.first()?;
-    let scale = Scale::logarithmic(all.iter().flat_map(|series| &series.points).map(|point| point.1));
-    let behind = gaps(run, writes).map(|gaps| waits(&gaps, last));
-    data.extend(behind.clone().map(|points| ("the machine's own".to_owned(), points)));
-    let chart = Curves {
-        x: Axis {
-            scale: Scale::Nines(-(1.0 - last).log10()),
-            tick: time,
-            title: "percentile: each 9 more is ten times rarer".to_owned(),
-        },
-        y: Axis { scale, tick: time, title: "response time, logarithmic".to_owned() },
-        series: all,
-        behind: behind.map(|points| ("what the machine alone makes wait".to_owned(), points)),
-    };
     let title = format!("Response time by percentile, {what}");
+    let machine = |last| gaps(run, writes).map(|gaps| waits(&gaps, last));
+    let curves = found.iter().map(|m| (*m, told(m)));
+    let (chart, table) = plot(run, &title, curves, ("response time, logarithmic", Scale::logarithmic), machine)?;
     Some(Figure {
         name: format!("response-percentiles-{writes}"),
         suite: "sustained",
         run: run.run.id.clone(),
-        title: title.clone(),
+        title,
         unit: "Time from due to answered; lower is better",
         caption: "All intervals together, up to the last percentile that enough of them reach. Behind them: the gaps that the \
                   generator saw between two looks at the clock with nothing in flight, all rows together, as what falls due at \
@@ -56,7 +35,7 @@ fn of_writes(run: &RunFile, writes: &str, what: &str) -> Option<Figure> {
             .to_owned(),
         source: source(run),
         notes: notes(found.iter().map(|m| (m.protocol.as_str(), caveat(m, run)))),
-        table: percentiles::table(&title, &data),
+        table,
         in_readme: true,
         chart: Box::new(chart),
     })

@@ -1,11 +1,9 @@
 //! Percentile curves of round trips, as HdrHistogram's own plots have them, with the machine's own curve behind: one figure for the
 //! rows and one for the variants, in each wait.
 
-use super::curves::{Axis, Curves};
 use super::marks::{caveat, notes};
-use super::palette::Palette;
-use super::percentiles::{self, curve, series, waits};
-use super::scale::{Scale, time};
+use super::percentiles::{plot, waits};
+use super::scale::Scale;
 use super::{Figure, names, source};
 use crate::report::latency::{WAITS, find, grouped, of_suite, percentiles_of};
 use crate::result::record::{Measurement, Percentiles};
@@ -41,36 +39,16 @@ fn p50(run: &RunFile, name: &str, wait: &str) -> Option<f64> {
 }
 
 fn of_rows(run: &RunFile, (wait, what): (&str, &str), which: &str, names: &[String]) -> Option<Figure> {
-    let mut palette = Palette::default();
-    let (mut all, mut data) = (Vec::new(), Vec::new());
     let found: Vec<&Measurement> = names.iter().filter_map(|name| trip(run, name, wait)).collect();
-    for m in &found {
-        let Some(curve) = told(m).and_then(|told| curve(m, &told)) else { continue };
-        all.push(series(&m.protocol, &curve, caveat(m, run).as_ref(), &mut palette));
-        data.push((m.protocol.clone(), curve.points));
-    }
-    let last = all.iter().filter_map(|series| series.points.last()).map(|point| point.0).fold(0.0, f64::max);
-    all.first()?;
-    let values = all.iter().flat_map(|series| &series.points).map(|point| point.1);
-    let (scale, behind) = (Scale::logarithmic(values.chain([1e6])), machine(run, last));
-    data.extend(behind.clone().map(|points| ("the machine's own".to_owned(), points)));
-    let chart = Curves {
-        x: Axis {
-            scale: Scale::Nines(-(1.0 - last).log10()),
-            tick: time,
-            title: "percentile: each 9 more is ten times rarer".to_owned(),
-        },
-        y: Axis { scale: below(scale), tick: time, title: "round trip, logarithmic".to_owned() },
-        series: all,
-        behind: behind.map(|points| ("what the machine alone makes wait".to_owned(), points)),
-    };
     let variants = if which.is_empty() { String::new() } else { format!(", {which}") };
     let title = format!("Round trip by percentile, {wait}{variants}");
+    let curves = found.iter().filter_map(|m| Some((*m, told(m)?)));
+    let (chart, table) = plot(run, &title, curves, ("round trip, logarithmic", with_room_below), |last| machine(run, last))?;
     Some(Figure {
         name: format!("round-trip-percentiles-{wait}{}", if which.is_empty() { "" } else { "-variants" }),
         suite: "latency",
         run: run.run.id.clone(),
-        title: title.clone(),
+        title,
         unit: "Time of a round trip; lower is better",
         caption: format!(
             "{what}. All processes' samples together, up to the last percentile that enough separate stalls reach. Behind them, \
@@ -79,15 +57,16 @@ fn of_rows(run: &RunFile, (wait, what): (&str, &str), which: &str, names: &[Stri
         ),
         source: source(run),
         notes: notes(found.iter().map(|m| (m.protocol.as_str(), caveat(m, run)))),
-        table: percentiles::table(&title, &data),
+        table,
         in_readme: false,
         chart: Box::new(chart),
     })
 }
 
-/// Room below the curves for the machine's own.
-fn below(scale: Scale) -> Scale {
-    match scale {
+/// Up to a millisecond at least, which both waits' tails come near, with room below the curves for the machine's own.
+fn with_room_below(mut values: Vec<f64>) -> Scale {
+    values.push(1e6);
+    match Scale::logarithmic(values) {
         Scale::Log(low, high) => Scale::Log(low / 10.0, high),
         other => other,
     }

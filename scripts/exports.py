@@ -27,7 +27,7 @@ REQUIREMENTS = ["prometheus-client==0.26.0", "hdrhistogram==0.10.8"]
 def main():
     if not packages.are_there():
         sys.exit(packages.rerun_with(REQUIREMENTS))
-    subprocess.run(["cargo", "build", "--quiet", "--locked"], cwd=ROOT, check=True)
+    packages.build_votebench(ROOT)
     runs = sorted(path.parent for path in (ROOT / "results").glob("*/results.json"))
     if not runs:
         sys.exit("exports.py: no run is committed")

@@ -1,4 +1,4 @@
-"""A script's packages from PyPI, in a virtual environment that is thrown away when the script has ended."""
+"""What scripts need: packages from PyPI, in a virtual environment that is thrown away when the script has ended, and votebench."""
 
 import os
 import subprocess
@@ -20,3 +20,9 @@ def rerun_with(requirements):
         pip = [f"{venv}/bin/pip", "install", "--quiet", "--disable-pip-version-check", *requirements]
         subprocess.run(pip, check=True)
         return subprocess.run([f"{venv}/bin/python", *sys.argv], env={**os.environ, INSIDE: "1"}).returncode
+
+
+def build_votebench(root):
+    """Makes target/debug/votebench, as the tests make it: beside `cargo test`, nothing is compiled a second time."""
+    build = ["cargo", "test", "--quiet", "--locked", "--no-run", "--test", "tidy"]
+    subprocess.run(build, cwd=root, check=True, stdout=subprocess.DEVNULL)

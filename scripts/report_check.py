@@ -83,7 +83,7 @@ def main():
     parser.add_argument("--screenshots", type=pathlib.Path)
     parser.add_argument("runs", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
-    subprocess.run(["cargo", "build", "--quiet", "--locked"], cwd=ROOT, check=True)
+    packages.build_votebench(ROOT)
     runs = arguments.runs or sorted(path.parent for path in (ROOT / "results").glob("*/results.json"))
     if not runs:
         sys.exit("report_check.py: no run is committed")

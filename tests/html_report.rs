@@ -9,7 +9,7 @@ use votebench::claims;
 use votebench::claims::record::Report;
 use votebench::report::plot::svg::{Size, clean, inline, standalone};
 use votebench::report::plot::{self, Figure};
-use votebench::report::{html, latency, suites};
+use votebench::report::{self, html, latency, suites};
 use votebench::result::record::{Class, Measurement, RunFile, Status, Value};
 use votebench::result::{Loaded, intervals, read};
 
@@ -386,6 +386,25 @@ fn throughput_against_connections_needs_runs_that_differ_in_nothing_else() {
     let mut other = four;
     other.settings.insert("in_flight".to_owned(), 1.into());
     assert!(has(&[one, other]).is_none());
+}
+
+#[test]
+fn a_run_that_sought_nothing_but_capacities_has_a_section_of_its_own() {
+    let sections = |run: &RunFile| {
+        suites::ALL.iter().filter(|suite| (suite.is_in)(run)).map(|suite| suite.name).collect::<Vec<_>>()
+    };
+    let mut run = capacities(1, 100_000.0);
+    assert_eq!(sections(&run), ["capacity"]);
+    let failed = run.measurements.iter_mut().find(|m| m.protocol == "grpc").unwrap();
+    (failed.value, failed.status, failed.reason) =
+        (None, Status::Failed, Some("no rate that was tried was held".to_owned()));
+    let figure = figure_of(run.clone(), "capacity");
+    let words = figure.notes.join(" ") + &drawn(&figure).concat();
+    assert!(words.contains("no rate that was tried was held") && words.contains("100,000"), "{words}");
+    let text = report::capacity::markdown(&run);
+    assert!(text.contains("| zap | 100000 |") && text.contains("| grpc | failed |"), "{text}");
+    assert!(text.contains("grpc, batched: failed: no rate that was tried was held."), "{text}");
+    assert_eq!(sections(&run_of("sustained")), ["sustained"], "a saturated row's capacity stands below its load");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn a_row_that_fails_half_way_keeps_what_it_has_and_says_so() {
     // The pair that counts was well.
     let bytes = find(&run, Some("client"), "carried-bytes");
     assert_eq!((bytes.status, bytes.number()), (Status::Ok, Some(165.0)));
-    let text = terminal::latency(&run);
+    let text = terminal::run(&run);
     assert!(text.contains("zap failed after 2 pairs, which stand here: "), "{text}");
     assert!(text.lines().any(|line| line.trim_start().starts_with("zap ") && line.contains("(failed)")), "{text}");
 }
@@ -107,5 +107,5 @@ fn a_pair_that_counts_and_fails_fails_the_run() {
     let trips = find(&run, None, "round-trip");
     assert_eq!((trips.status, trips.samples), (Status::Ok, Some(3 * 2_000)));
     assert_eq!(find(&run, Some("client"), "allocations").status, Status::Failed);
-    assert!(!terminal::latency(&run).contains("(failed)"));
+    assert!(!terminal::run(&run).contains("(failed)"));
 }

@@ -122,7 +122,7 @@ fn disturbed_pairs_are_kept_marked_and_judged_both_ways() {
         assert_eq!(unfit("grpc").as_deref(), Some("9 of 10 pairs were disturbed"), "{metric}");
         assert_eq!(unfit("zap"), None, "{metric}");
     }
-    let text = terminal::latency(&nine);
+    let text = terminal::run(&nine);
     assert!(text.contains("unresolved (with the disturbed pairs slower, without them unresolved)"), "{text}");
     assert!(text.contains("grpc unfit: 9 of 10 pairs were disturbed.") && text.contains("(unfit)"), "{text}");
 }
@@ -138,7 +138,7 @@ fn a_floor_that_fails_leaves_no_verdict_and_says_why() {
     assert_eq!(zap.reason.as_deref(), Some("no verdict, for floor has failed: the server ended"));
     let floor = find(&run, "floor", "round-trip");
     assert_eq!((floor.status, floor.samples), (Status::Failed, Some(9_000)));
-    let text = terminal::latency(&run);
+    let text = terminal::run(&run);
     assert!(text.contains("zap: no verdict, for floor has failed: the server ended."), "{text}");
     assert!(text.contains("floor failed after 9 pairs, which stand here: the server ended."), "{text}");
 }
@@ -158,7 +158,7 @@ fn every_rate_has_its_processes_and_an_unfit_machine_marks_it() {
     for m in run.measurements.iter().filter(|m| m.kind == Kind::Rate && m.status == Status::Ok) {
         assert!(m.processes.is_some() && (m.interval.is_some() || !m.intervals.is_empty()), "{}", m.coordinates());
     }
-    assert!(!terminal::latency(&run).contains("(unfit)"));
+    assert!(!terminal::run(&run).contains("(unfit)"));
     run.conditions.fit = false;
     for table in latency::tables(&run) {
         let marked =

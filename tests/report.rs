@@ -89,7 +89,7 @@ fn what_was_not_measured_says_so_with_its_reason() {
     let grpc = row(&table, "grpc");
     assert!(grpc.starts_with("grpc | failed") && !grpc.contains('0'), "{grpc}");
     assert!(row(&table, "zap").contains("not measured"));
-    for notes in [table.notes.join("\n"), terminal::serialization(&run), serialization::markdown(&run)] {
+    for notes in [table.notes.join("\n"), terminal::run(&run), serialization::markdown(&run)] {
         assert!(notes.contains("the machine was not fit"), "{notes}");
         assert!(notes.contains("the worker ended early"), "{notes}");
     }
@@ -98,10 +98,10 @@ fn what_was_not_measured_says_so_with_its_reason() {
 #[test]
 fn rates_of_an_unfit_machine_are_marked() {
     let mut run = run();
-    assert!(!terminal::serialization(&run).contains("unfit"));
+    assert!(!terminal::run(&run).contains("unfit"));
     run.conditions.fit = false;
     run.conditions.reasons = vec!["other programs used 40 % of the processors".to_owned()];
-    let text = terminal::serialization(&run);
+    let text = terminal::run(&run);
     assert!(
         text.contains("UNFIT (other programs used 40 % of the processors)") && text.contains("4.02 (unfit)"),
         "{text}"

@@ -293,3 +293,20 @@ fn what_cannot_come_to_its_end_is_refused_in_one_sentence_before_it_begins() {
     assert_ne!(output.status.code(), Some(0));
     assert!(said(&output).contains(in_file), "{}", said(&output));
 }
+
+#[test]
+fn a_search_alone_tells_what_was_tried_and_what_was_held() {
+    let results = tempfile::tempdir().unwrap();
+    let output = votebench(results.path(), &["--protocol", "zap", "--search"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains("CAPACITY: THE HIGHEST RATE THAT WAS HELD"), "{}", said(&output));
+    let run = read::run(&folder(results.path())).unwrap();
+    assert!(run.measurements.iter().all(|m| m.metric != "response"), "nobody was loaded at a rate that was asked for");
+    let capacity = find(&run, "zap", "capacity");
+    let probes = capacity.settings["probes"].as_array().unwrap();
+    assert!(!probes.is_empty() && capacity.settings["closed_loop_rate"].as_f64() > Some(0.0));
+    // On a busy machine no rate may be held; what is said must then be that.
+    let held = probes.iter().filter(|probe| probe["missed"].is_null()).filter_map(|probe| probe["rate"].as_f64());
+    assert_eq!(capacity.number(), held.reduce(f64::max));
+    assert_eq!(capacity.status, if capacity.number().is_some() { Status::Ok } else { Status::Failed });
+}

@@ -90,7 +90,7 @@ pub fn run(args: &Args) -> Outcome {
     let outcome = http::run(Study, &options, &programs, &stop, &folder.id);
     // Kept before anything is printed: whoever reads may have gone away.
     let kept = keep(&folder, &outcome.run)?;
-    print(&format!("{}\n{}", report::terminal::http(&outcome.run), kept.display()))?;
+    print(&format!("{}\n{}", report::terminal::run(&outcome.run), kept.display()))?;
     if !outcome.run.run.complete {
         tell(&"votebench: the run did not come to its end; what it had is kept");
     }

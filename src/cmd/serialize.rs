@@ -111,7 +111,7 @@ pub fn run_with(args: &Args, programs: &Programs) -> Outcome {
     let run = outcome.run;
     // Kept before anything is printed: whoever reads may have gone away.
     let kept = keep(&folder, &run)?;
-    print(&format!("{}\n{}", report::terminal::serialization(&run), kept.display()))?;
+    print(&format!("{}\n{}", report::terminal::run(&run), kept.display()))?;
     if !run.run.complete {
         tell(&"votebench: the run did not come to its end; what it had is kept");
     }

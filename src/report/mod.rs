@@ -7,6 +7,7 @@
 //! | [`latency`] | the tables of the latency suite |
 //! | `latency_context` | those of them that are no round trips |
 //! | [`sustained`] | the tables of the sustained suite |
+//! | [`capacity`] | the table of rates that rows hold, of a run that sought nothing else |
 //! | [`http`] | the tables of the HTTP study |
 //! | [`suites`] | the list of them that terminal, README and the HTML report share |
 //! | [`plot`] | the figures, one plot a file |
@@ -17,6 +18,7 @@
 //! | [`export`] | a run in the formats of other programs |
 //! | [`readme`] | blocks between markers in a Markdown file |
 
+pub mod capacity;
 pub mod claims;
 pub mod export;
 pub mod html;

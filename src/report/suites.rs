@@ -2,7 +2,7 @@
 //! the HTML report share; what stands in a suite's tables is its own file's.
 
 use super::table::Table;
-use super::{http, instructions, latency, serialization, sustained};
+use super::{capacity, http, instructions, latency, serialization, sustained};
 use crate::result::RunFile;
 
 /// A suite.
@@ -23,7 +23,7 @@ pub struct Suite {
 }
 
 /// All of them.
-pub const ALL: [Suite; 5] = [
+pub const ALL: [Suite; 6] = [
     Suite {
         name: "serialization",
         title: "Codecs: what encoding and reading a vote takes",
@@ -55,6 +55,14 @@ pub const ALL: [Suite; 5] = [
         provenance: sustained::provenance,
         tables: sustained::tables,
         markdown: sustained::markdown,
+    },
+    Suite {
+        name: "capacity",
+        title: "Capacity: the highest rate that is held",
+        is_in: capacity::is_in,
+        provenance: capacity::provenance,
+        tables: capacity::tables,
+        markdown: capacity::markdown,
     },
     Suite {
         name: "http",

@@ -1,6 +1,7 @@
-//! The tables of the sustained suite: response times, whether the rate was held, the papers' windows, what a vote takes, and
-//! capacities. Owns which figure stands in which column; every figure comes out of the run.
+//! The tables of the sustained suite: response times, whether the rate was held, the papers' windows, and what a vote takes. Owns
+//! which figure stands in which column; every figure comes out of the run. Capacities have [a table](capacity) of their own.
 
+use super::capacity;
 use super::serialization::{count, origin};
 use super::table::{Group, Table, figure};
 use crate::result::RunFile;
@@ -26,27 +27,27 @@ const WINDOWS: [u64; 3] = [1, 10, 60];
 /// Whether the run has figures of this suite.
 #[must_use]
 pub fn is_in(run: &RunFile) -> bool {
-    of_suite(run).next().is_some()
+    of_suite(run).next().is_some() && !capacity::is_in(run)
 }
 
 /// Which run, build and machine the figures are from, how it was loaded, and whether the machine was fit.
 #[must_use]
 pub fn provenance(run: &RunFile) -> String {
+    let number = |name: &str| run.settings.get(name).and_then(serde_json::Value::as_f64);
+    let seconds = number("duration_ns").map_or_else(|| "?".to_owned(), |ns| figure(ns / 1e9));
+    under(run, &format!("{seconds} s a row, {} votes/s offered", setting(run, "rate")))
+}
+
+/// Which run it is, with what `load` says of how rows were loaded, and what is the same for every load.
+pub(super) fn under(run: &RunFile, load: &str) -> String {
     let conditions = &run.conditions;
     let fit = if conditions.fit { "fit".to_owned() } else { format!("UNFIT ({})", conditions.reasons.join("; ")) };
-    let setting = |name: &str| match run.settings.get(name) {
-        Some(serde_json::Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-        None => "?".to_owned(),
-    };
-    let seconds = run.settings.get("duration_ns").and_then(serde_json::Value::as_f64).map(|ns| ns / 1e9);
-    let load = seconds.map_or_else(|| "capacities only".to_owned(), |seconds| format!("{} s a row", figure(seconds)));
     let incomplete = if run.run.complete { "" } else { " INCOMPLETE: the run was stopped or broke off." };
+    let setting = |name| setting(run, name);
     format!(
-        "{}; {load}, {} votes/s offered ({} arrivals), {} connection(s), at most {} in flight, generator on core {}, server on \
-         core {} ({}); machine {fit}.{incomplete}",
+        "{}; {load} ({} arrivals), {} connection(s), at most {} in flight, generator on core {}, server on core {} ({}); \
+         machine {fit}.{incomplete}",
         origin(run),
-        setting("rate"),
         setting("arrivals"),
         setting("connections"),
         setting("in_flight"),
@@ -54,6 +55,14 @@ pub fn provenance(run: &RunFile) -> String {
         setting("server_core"),
         setting("server_wait"),
     )
+}
+
+fn setting(run: &RunFile, name: &str) -> String {
+    match run.settings.get(name) {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => "?".to_owned(),
+    }
 }
 
 /// All tables of the suite.
@@ -67,7 +76,7 @@ pub fn tables(run: &RunFile) -> Vec<Table> {
             tables.push(spent(run, writes, what));
         }
     }
-    tables.extend(capacities(run));
+    tables.extend(capacity::tables(run));
     tables
 }
 
@@ -264,42 +273,6 @@ fn spent(run: &RunFile, writes: &str, what: &str) -> Table {
     }
 }
 
-/// Capacities, one way of writing beside the other; `None` where none was sought.
-fn capacities(run: &RunFile) -> Option<Table> {
-    let of = |name: &str, writes: &str| find(run, name, writes, None, "capacity");
-    if !of_suite(run).any(|m| m.metric == "capacity" && m.value.is_some()) {
-        return None;
-    }
-    let cell = |m: Option<&Measurement>| number(m, whole);
-    let missed = |m: Option<&Measurement>| {
-        let missed = m.and_then(|m| m.settings.get("lowest_missed")).and_then(serde_json::Value::as_f64);
-        missed.map_or_else(String::new, whole)
-    };
-    let row = |name: &str| {
-        let mut cells = vec![name.to_owned()];
-        for (writes, _) in WRITES {
-            cells.extend([cell(of(name, writes)), missed(of(name, writes))]);
-        }
-        cells
-    };
-    let best = |name: &str| {
-        let rates = WRITES.iter().filter_map(|(writes, _)| of(name, writes)?.number());
-        rates.reduce(f64::max).map(|rate| -rate)
-    };
-    Some(Table {
-        title: "Capacity: the highest rate that was held".to_owned(),
-        head: vec!["protocol", "batched/s", "missed/s", "each/s", "missed/s"],
-        groups: grouped(run, "capacity", best, row),
-        notes: vec![
-            "In votes a second, with the bound on votes in flight that stands above; `missed` is the lowest rate that was not \
-             held. Generator and client share a core, so that a capacity is that of the pair. Rates over 250,000/s are an \
-             effect of writing votes together; where a library writes by tasks of its own, `each` gives them a turn after \
-             every vote, and what a server answers together is its library's affair."
-                .to_owned(),
-        ],
-    })
-}
-
 fn intervals(response: &Measurement) -> String {
     let of = |name: &str| response.settings.get(name).and_then(serde_json::Value::as_u64);
     match (of("intervals"), of("intervals_disturbed"), of("intervals_invalid")) {
@@ -340,7 +313,8 @@ fn time(measurement: Option<&Measurement>, name: &str, run: &RunFile) -> String 
     }
 }
 
-fn number(measurement: Option<&Measurement>, text: impl Fn(f64) -> String) -> String {
+/// A number, or the word for its absence.
+pub(super) fn number(measurement: Option<&Measurement>, text: impl Fn(f64) -> String) -> String {
     match measurement {
         Some(m) if m.status == Status::Ok => m.number().map_or_else(|| "-".to_owned(), text),
         Some(m) => m.status.word().to_owned(),
@@ -356,7 +330,8 @@ fn number_or_value(measurement: Option<&Measurement>, text: impl Fn(f64) -> Stri
     }
 }
 
-fn whole(rate: f64) -> String {
+/// A rate without its fraction.
+pub(super) fn whole(rate: f64) -> String {
     format!("{rate:.0}")
 }
 

@@ -2,63 +2,22 @@
 
 use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
 
+use super::serialization::origin;
+use super::suites;
 use super::table::Table;
-use super::{
-    http as http_tables, instructions, latency as latency_tables, serialization, sustained as sustained_tables,
-};
 use crate::result::RunFile;
 
-/// The serialization suite's tables, with what they were measured on above them.
-#[must_use]
-pub fn serialization(run: &RunFile) -> String {
-    let mut parts = vec![serialization::provenance(run)];
-    parts.extend(serialization::tables(run).iter().map(grid));
-    parts.join("\n\n")
-}
-
-/// The latency suite's tables, with what they were measured on above them.
-#[must_use]
-pub fn latency(run: &RunFile) -> String {
-    let mut parts = vec![latency_tables::provenance(run)];
-    parts.extend(latency_tables::tables(run).iter().map(grid));
-    parts.join("\n\n")
-}
-
-/// The sustained suite's tables, with what they were measured on above them.
-#[must_use]
-pub fn sustained(run: &RunFile) -> String {
-    let mut parts = vec![sustained_tables::provenance(run)];
-    parts.extend(sustained_tables::tables(run).iter().map(grid));
-    parts.join("\n\n")
-}
-
-/// The HTTP study's tables, with what they were measured on above them.
-#[must_use]
-pub fn http(run: &RunFile) -> String {
-    let mut parts = vec![http_tables::provenance(run)];
-    parts.extend(http_tables::tables(run).iter().map(grid));
-    parts.join("\n\n")
-}
-
-/// Every table that the run has figures for.
+/// Every table that the run has figures for, suite by suite, what they were measured on above them.
 #[must_use]
 pub fn run(run: &RunFile) -> String {
     let mut parts = Vec::new();
-    if instructions::is_in(run) {
-        parts.extend([instructions::provenance(run), grid(&instructions::table(run))]);
+    for suite in suites::ALL.iter().filter(|suite| (suite.is_in)(run)) {
+        parts.push((suite.provenance)(run));
+        parts.extend((suite.tables)(run).iter().map(grid));
     }
-    if latency_tables::is_in(run) {
-        parts.push(latency(run));
-    }
-    if sustained_tables::is_in(run) {
-        parts.push(sustained(run));
-    }
-    if http_tables::is_in(run) {
-        parts.push(http(run));
-    }
-    // A run without any figure still says which it is.
-    if parts.is_empty() || serialization::is_in(run) {
-        parts.push(serialization(run));
+    if parts.is_empty() {
+        // A run without any figure still says which it is.
+        parts.push(origin(run));
     }
     parts.join("\n\n")
 }

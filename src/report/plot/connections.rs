@@ -7,6 +7,7 @@ use super::marks::{caveat, notes, number_or_word};
 use super::palette::Palette;
 use super::scale::{Scale, short};
 use super::{Figure, source};
+use crate::report::capacity;
 use crate::report::sustained::{WRITES, of_suite};
 use crate::report::table::{Group, Table, figure};
 use crate::result::record::Measurement;
@@ -81,7 +82,7 @@ fn of_writes(runs: &[&RunFile], writes: &str, what: &str) -> Option<Figure> {
     let said = protocols.iter().flat_map(|(name, points)| points.iter().map(|point| (*name, caveat(point.m, point.run))));
     Some(Figure {
         name: format!("connections-{writes}"),
-        suite: "sustained",
+        suite: capacity::suite_of(runs.first()?),
         run: runs.first()?.run.id.clone(),
         title: format!("Throughput against connections, {what}"),
         unit: "Votes a second; more is better",

@@ -54,6 +54,7 @@ plots! {
     response_curve
     over_time
     rates
+    capacity
     connections
     http_rates
     http_allocations

@@ -402,7 +402,7 @@ fn a_run_that_sought_nothing_but_capacities_has_a_section_of_its_own() {
     let words = figure.notes.join(" ") + &drawn(&figure).concat();
     assert!(words.contains("no rate that was tried was held") && words.contains("100,000"), "{words}");
     let text = report::capacity::markdown(&run);
-    assert!(text.contains("| zap | 100000 |") && text.contains("| grpc | failed |"), "{text}");
+    assert!(text.contains("| zap | 100,000 |") && text.contains("| grpc | failed |"), "{text}");
     assert!(text.contains("grpc, batched: failed: no rate that was tried was held."), "{text}");
     assert_eq!(sections(&run_of("sustained")), ["sustained"], "a saturated row's capacity stands below its load");
 }

@@ -3,7 +3,7 @@
 
 use super::capacity;
 use super::serialization::{count, origin};
-use super::table::{Group, Table, figure};
+use super::table::{self, Group, Table, figure};
 use crate::result::RunFile;
 use crate::result::record::{Class, Measurement, Status, Value};
 
@@ -332,7 +332,7 @@ fn number_or_value(measurement: Option<&Measurement>, text: impl Fn(f64) -> Stri
 
 /// A rate without its fraction.
 pub(super) fn whole(rate: f64) -> String {
-    format!("{rate:.0}")
+    table::grouped(&format!("{rate:.0}"))
 }
 
 /// One sentence for each reason for which a row is not what was asked for.

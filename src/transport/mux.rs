@@ -61,7 +61,7 @@ impl<const PLAIN: bool> Transport for Mux<PLAIN> {
         let socket = listener::connect(Self::INFO.name, &config.address).await?;
         let peer = socket.peer_addr()?;
         Ok(MuxConnection {
-            connection: mux_connection::over(socket, PLAIN, Mode::Client),
+            connection: mux_connection::over(socket, mux_connection::keeps(PLAIN), Mode::Client),
             requester: config.payload.requester()?,
             payload: config.payload,
             limit: config.max_message_bytes,
@@ -276,7 +276,7 @@ impl<const PLAIN: bool> Server for MuxServer<PLAIN> {
                 let (fresh, waiting) = (Vec::new(), FuturesUnordered::new());
                 let responder = responder?;
                 let calls = Calls { stack, responder, fresh, waiting, limit, peer, log };
-                mux_connection::serve(socket, PLAIN, calls).await
+                mux_connection::serve(socket, mux_connection::keeps(PLAIN), calls).await
             }
         })
         .await

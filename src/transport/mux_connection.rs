@@ -13,7 +13,7 @@ use tokio_util::compat::{Compat, TokioAsyncReadCompatExt};
 use yamux::{Config, Mode};
 
 use super::TransportError;
-use super::mux_socket::Socket;
+use super::mux_socket::{Keeps, Socket};
 
 /// Streams that may be open on one connection at a time.
 const STREAMS: usize = 4_096;
@@ -24,6 +24,11 @@ const WINDOW_BYTES: usize = STREAMS * (256 << 10) + (64 << 20);
 
 /// Bytes of a frame's body at most; a vote never comes near it.
 const FRAME_BYTES: usize = 16 << 10;
+
+/// What a stack's sockets keep, where votes are written together; straight yamux where it `is_plain`.
+pub(super) const fn keeps(is_plain: bool) -> Keeps {
+    if is_plain { Keeps::Nothing } else { Keeps::AllAtHand }
+}
 
 /// The settings of all stacks, as they are recorded.
 pub(super) const fn settings(is_plain: bool) -> &'static [(&'static str, &'static str)] {
@@ -56,9 +61,9 @@ fn config() -> Config {
     config
 }
 
-/// Speaks yamux over `stream`, straight where it `is_plain`: nothing is sent yet.
-pub(super) fn over(stream: TcpStream, is_plain: bool, mode: Mode) -> Connection {
-    yamux::Connection::new(Socket::new(stream, is_plain).compat(), config(), mode)
+/// Speaks yamux over `stream`: nothing is sent yet.
+pub(super) fn over(stream: TcpStream, keeps: Keeps, mode: Mode) -> Connection {
+    yamux::Connection::new(Socket::new(stream, keeps).compat(), config(), mode)
 }
 
 /// Lets the connection read and write. Streams that the peer opens are reset: a client takes none. Whether it is still open.
@@ -89,8 +94,8 @@ pub(super) trait Streams {
 ///
 /// # Errors
 /// Where it fails, or the client does not speak yamux.
-pub(super) async fn serve(stream: TcpStream, is_plain: bool, mut streams: impl Streams) -> Result<(), TransportError> {
-    let mut connection = over(stream, is_plain, Mode::Server);
+pub(super) async fn serve(stream: TcpStream, keeps: Keeps, mut streams: impl Streams) -> Result<(), TransportError> {
+    let mut connection = over(stream, keeps, Mode::Server);
     poll_fn(|cx| serve_step(&mut connection, &mut streams, cx)).await
 }
 

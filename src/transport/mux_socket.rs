@@ -24,10 +24,21 @@ const AMPLE_BYTES: usize = 256 << 10;
 /// Bytes that are kept for one write; with more than that it is written although yamux goes on.
 const WRITE_BYTES: usize = 64 << 10;
 
+/// What is kept for one write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeps {
+    /// Nothing, and nothing is read ahead: yamux has the TCP stream to itself.
+    Nothing,
+    /// A frame, header and body.
+    AFrame,
+    /// All frames at hand.
+    AllAtHand,
+}
+
 /// A TCP stream with a buffer for each direction, or by itself.
 #[derive(Debug)]
 pub(super) struct Socket {
-    is_plain: bool,
+    keeps: Keeps,
     stream: TcpStream,
     input: Vec<u8>,
     start: usize,
@@ -37,9 +48,9 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Nothing is buffered yet, and nothing ever where it `is_plain`.
-    pub(super) fn new(stream: TcpStream, is_plain: bool) -> Self {
-        Self { is_plain, stream, input: vec![0; INITIAL_BYTES], start: 0, end: 0, output: Vec::new(), written: 0 }
+    /// Nothing is buffered yet.
+    pub(super) fn new(stream: TcpStream, keeps: Keeps) -> Self {
+        Self { keeps, stream, input: vec![0; INITIAL_BYTES], start: 0, end: 0, output: Vec::new(), written: 0 }
     }
 
     /// Writes what is kept, in one call where the kernel takes it.
@@ -71,7 +82,7 @@ impl Socket {
 impl AsyncRead for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        if this.is_plain {
+        if this.keeps == Keeps::Nothing {
             return Pin::new(&mut this.stream).poll_read(cx, buffer);
         }
         if this.start == this.end {
@@ -94,7 +105,7 @@ impl AsyncRead for Socket {
 impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if this.is_plain {
+        if this.keeps == Keeps::Nothing {
             return Pin::new(&mut this.stream).poll_write(cx, bytes);
         }
         if this.output.len() >= WRITE_BYTES {
@@ -104,9 +115,9 @@ impl AsyncWrite for Socket {
         Poll::Ready(Ok(bytes.len()))
     }
 
-    /// Leaves it to the next read, or to a stream that keeps nothing back. yamux flushes after every frame, and reads after the last.
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    /// yamux flushes after every frame, and reads after the last: where all at hand are kept it is left to that read.
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.keeps == Keeps::AFrame { self.get_mut().poll_write_out(cx) } else { Poll::Ready(Ok(())) }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -19,6 +19,7 @@ use yamux::Mode;
 use super::config::Log;
 use super::framing::{FramedConnection, serve_stream};
 use super::mux_connection::{self, Streams, drive};
+use super::mux_socket::Keeps;
 use super::{
     Address, CancellationToken, ClientConfig, Connection, Delimiter, Flight, Info, Pipeline, Server, ServerConfig,
     Traffic, Transport, TransportError, Writes, listener, traffic,
@@ -57,9 +58,10 @@ impl<const PLAIN: bool> Transport for MuxStream<PLAIN> {
     async fn connect(config: ClientConfig) -> Result<MuxStreamConnection, TransportError> {
         let socket = listener::connect(Self::INFO.name, &config.address).await?;
         let peer = socket.peer_addr()?;
-        let mut connection = mux_connection::over(socket, PLAIN, Mode::Client);
+        let mut connection = mux_connection::over(socket, mux_connection::keeps(PLAIN), Mode::Client);
         let opened = poll_fn(|cx| connection.poll_new_outbound(cx)).await;
-        let stream = LongStream { connection, stream: opened.map_err(TransportError::connect)?.compat() };
+        let stream = opened.map_err(TransportError::connect)?.compat();
+        let stream = LongStream { connection, stream, writes: Writes::Batched };
         let framed = FramedConnection::new(stream, config.payload.requester()?, config.max_message_bytes);
         Ok(MuxStreamConnection { framed, peer })
     }
@@ -69,11 +71,12 @@ impl<const PLAIN: bool> Transport for MuxStream<PLAIN> {
 struct LongStream {
     connection: mux_connection::Connection,
     stream: Compat<yamux::Stream>,
+    writes: Writes,
 }
 
 impl AsyncRead for LongStream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let Self { connection, stream } = self.get_mut();
+        let Self { connection, stream, .. } = self.get_mut();
         // Whether or not the connection is still open, what has arrived is read, and then the stream ends.
         drive(connection, cx).map_err(io::Error::other)?;
         Pin::new(stream).poll_read(cx, buffer)
@@ -82,7 +85,7 @@ impl AsyncRead for LongStream {
 
 impl AsyncWrite for LongStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let Self { connection, stream } = self.get_mut();
+        let Self { connection, stream, .. } = self.get_mut();
         let written = Pin::new(stream).poll_write(cx, bytes);
         if written.is_pending() {
             drive(connection, cx).map_err(io::Error::other)?;
@@ -90,8 +93,11 @@ impl AsyncWrite for LongStream {
         written
     }
 
-    /// Leaves it to the read that follows every message, which drives the connection anyway.
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// Where messages may leave together it is left to the read that follows, which drives the connection anyway.
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.writes == Writes::Each {
+            drive(&mut self.get_mut().connection, cx).map_err(io::Error::other)?;
+        }
         Poll::Ready(Ok(()))
     }
 
@@ -116,12 +122,17 @@ impl<const PLAIN: bool> Server for MuxStreamServer<PLAIN> {
         let stack = MuxStream::<PLAIN>::INFO.name;
         listener::serve(stack, listener, shutdown, config.log, move |socket, peer| {
             let (payload, limit, log) = (config.payload.clone(), config.max_message_bytes, config.log);
+            let writes = config.writes;
+            let keeps = match (mux_connection::keeps(PLAIN), writes) {
+                (Keeps::AllAtHand, Writes::Each) => Keeps::AFrame,
+                (keeps, _) => keeps,
+            };
             let answer = move |stream: yamux::Stream| {
                 let responder = payload.responder();
-                async move { serve_stream(stream.compat(), responder?, limit, Writes::Batched).await }
+                async move { serve_stream(stream.compat(), responder?, limit, writes).await }
             };
             let streams = LongStreams { stack, answer, open: FuturesUnordered::new(), peer, log };
-            mux_connection::serve(socket, PLAIN, streams)
+            mux_connection::serve(socket, keeps, streams)
         })
         .await
     }
@@ -166,7 +177,8 @@ impl Connection for MuxStreamConnection {
         self.framed.exchange(vote).await
     }
 
-    fn pipeline(self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+    fn pipeline(mut self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
+        self.framed.stream_mut().writes = flight.writes;
         Ok(self.framed.pipeline(flight, false))
     }
 

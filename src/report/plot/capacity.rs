@@ -6,8 +6,7 @@ use super::rows::{Dot, Group, Mark, Row, Rows};
 use super::scale::{Scale, short};
 use super::{Figure, names, source};
 use crate::report::capacity;
-use crate::report::sustained::{WRITES, find, grouped, of_suite};
-use crate::report::table::figure;
+use crate::report::sustained::{WRITES, find, grouped, of_suite, whole};
 use crate::result::record::{Class, Measurement};
 use crate::result::{Loaded, RunFile};
 
@@ -63,11 +62,11 @@ fn draw(name: &str, measured: [Option<&Measurement>; 2], run: &RunFile) -> Row {
     let numbers = measured.map(|m| m.and_then(Measurement::number));
     let said = measured.into_iter().flatten().find_map(|m| caveat(m, run));
     let mut row = Row::of(name, said.as_ref(), numbers.iter().any(Option::is_some));
-    let words: Vec<String> = numbers.iter().map(|rate| rate.map_or_else(|| "-".to_owned(), short)).collect();
+    let words: Vec<String> = numbers.iter().map(|rate| rate.map_or_else(|| "-".to_owned(), whole)).collect();
     row.text = words.join(" | ");
     for (((rate, shape), (_, what)), m) in numbers.into_iter().zip(SHAPES).zip(WRITES).zip(measured) {
         let (Some(rate), Some(m)) = (rate, m) else { continue };
-        row.tell(&format!("{what}: {}/s", figure(rate)));
+        row.tell(&format!("{what}: {}/s", whole(rate)));
         let is_first = shape == SHAPES[0];
         let fill = Fill::Of(m.class.unwrap_or(Class::Context));
         row.marks.push(Mark::Dot(rate, shape, if is_first { Dot::Filled(fill) } else { Dot::Open }));

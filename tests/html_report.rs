@@ -112,7 +112,7 @@ fn figures_stand_beside_their_bars() {
     let is_meant =
         |m: &&Measurement| m.metric == "time" && m.model.as_deref() == Some("encode") && m.workload.is_none();
     for m in run.measurements.iter().filter(is_meant).filter(|m| m.row.as_deref() == Some("chained")) {
-        let ns = votebench::report::table::figure(m.number().unwrap());
+        let ns = report::table::figure(m.number().unwrap());
         assert!(texts.contains(&ns) && texts.contains(&m.protocol), "{}: {ns}", m.protocol);
     }
 }

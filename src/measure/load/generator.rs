@@ -3,7 +3,7 @@
 //! Three moments of a vote are kept: **due**, **handed over** (read just before the first call into the stack) and **answered**
 //! (read by the stack's pipeline where the answer has been decoded and checked). The loop never sleeps: between two looks it
 //! gives the client's own tasks a turn. With nothing in flight they have nothing to do, so time that is lost there is the
-//! pacer's; with votes in flight it is the client's.
+//! pacer's; with votes in flight, or between two votes that are due and written each by itself, it is the client's.
 //!
 //! Inside the clock, from due to answered: waiting for the stack, encoding, everything that the stack does on both sides, the
 //! server's work, decoding and checking. Outside: keeping the record, which happens after a moment has been read; it can delay
@@ -107,6 +107,7 @@ impl<T: Time> Generator<T> {
             slots: vec![Slot::default(); (2 * self.in_flight_most).next_power_of_two()],
             in_flight: 0,
             blocked: false,
+            between: false,
             heard: 0,
             finished: 0,
             failing: None,
@@ -141,6 +142,8 @@ struct Run {
     in_flight: usize,
     /// Whether a vote that is due may not go.
     blocked: bool,
+    /// Whether it waits for the turn that the stack's tasks have between two votes.
+    between: bool,
     /// When the last answer came, or the flight began.
     heard: u64,
     /// Votes that are answered or have failed.
@@ -184,6 +187,7 @@ impl Run {
         if self.in_flight > 0 && now.saturating_sub(self.heard) > generator.deadline_ns {
             return Err(TransportError::Deadline(std::time::Duration::from_nanos(generator.deadline_ns)));
         }
+        self.between &= self.plan.due(now).is_some_and(|due| due <= now);
         match self.what_next() {
             // A place is free: whoever waits for it has it now.
             Turn::Rest(_) if answered => Ok(Turn::Rest(now)),
@@ -197,7 +201,7 @@ impl Run {
         let now = self.look(generator);
         let part = match (self.blocked, self.in_flight) {
             (true, _) => Part::Blocked,
-            (false, 0) => Part::Pacer,
+            (false, 0) if !self.between => Part::Pacer,
             (false, _) => Part::Client,
         };
         self.account.spend(part, now);
@@ -208,9 +212,13 @@ impl Run {
         self.arrive(generator, now + 1);
     }
 
-    /// Ends the intervals that are over by `now`.
+    /// Ends the intervals that are over by `now`; with the load at its end and nothing to come back, the last one ends with it.
     fn cross_boundaries<T>(&mut self, generator: &mut Generator<T>, now: u64) {
         while now >= generator.recorder.boundary() {
+            let none_to_come = self.in_flight == 0 && self.plan.due(now).is_none();
+            if none_to_come && generator.recorder.boundary() >= self.plan.end_ns() {
+                return;
+            }
             self.arrive(generator, generator.recorder.boundary());
             self.hopeless |= self.failing.is_some() && generator.recorder.now.answered() == 0;
             generator.recorder.end_interval(self.outcome.offered - self.finished);
@@ -251,7 +259,7 @@ impl Run {
             let at = generator.time.clock().now().saturating_sub(self.start);
             let since = if self.blocked {
                 Part::Blocked
-            } else if handed_over {
+            } else if handed_over || self.between {
                 Part::Client
             } else {
                 Part::Pacer
@@ -274,9 +282,11 @@ impl Run {
             (self.blocked, handed_over) = (false, true);
             self.plan.advance();
             if generator.writes == Writes::Each && pipeline.has_tasks() {
-                break;
+                self.between = true;
+                return Ok(true);
             }
         }
+        self.between = false;
         Ok(handed_over)
     }
 
@@ -330,7 +340,12 @@ impl Run {
                 Turn::Rest(due)
             }
             Some(_) if !self.blocked => Turn::Rest(self.now),
-            None if self.in_flight == 0 => Turn::Over,
+            None if self.in_flight == 0 && self.now >= self.plan.end_ns() => Turn::Over,
+            // The load lasts as long as it was to last, whenever its last vote was due.
+            None if self.in_flight == 0 => {
+                self.account.forget();
+                Turn::Rest(self.plan.end_ns())
+            }
             _ => Turn::Rest(u64::MAX),
         }
     }

@@ -44,6 +44,7 @@ struct Server {
     stall_every_ns: u64,
     stall_ns: u64,
     free_at: u64,
+    has_tasks: bool,
 }
 
 impl Pipeline for Server {
@@ -76,18 +77,36 @@ impl Pipeline for Server {
     }
 
     fn has_tasks(&self) -> bool {
-        false
+        self.has_tasks
     }
 }
 
 /// Runs `load` against a server, and gives what it came to, with its intervals.
 fn run(load: Load, in_flight_most: usize, stall_ns: u64) -> (Outcome, Vec<Interval>) {
+    run_with(load, in_flight_most, stall_ns, Writes::Batched, 0)
+}
+
+/// As [`run`], where each look at the clock takes `look_ns`; a vote that is written by itself is written by tasks.
+fn run_with(
+    load: Load,
+    in_flight_most: usize,
+    stall_ns: u64,
+    writes: Writes,
+    look_ns: u64,
+) -> (Outcome, Vec<Interval>) {
     let world = World::default();
     let clock = Clock::new({
         let now = Arc::clone(&world.now);
-        move || now.load(Ordering::Relaxed)
+        move || now.fetch_add(look_ns, Ordering::Relaxed)
     });
-    let server = Server { world: world.clone(), service_ns: 10_000, stall_every_ns: 10_000 * MS, stall_ns, free_at: 0 };
+    let server = Server {
+        world: world.clone(),
+        service_ns: 10_000,
+        stall_every_ns: 10_000 * MS,
+        stall_ns,
+        free_at: 0,
+        has_tasks: writes == Writes::Each,
+    };
     let (recorder, books) = recorder(1_000 * MS);
     let keeper = std::thread::spawn(move || {
         let mut kept = Vec::new();
@@ -102,7 +121,7 @@ fn run(load: Load, in_flight_most: usize, stall_ns: u64) -> (Outcome, Vec<Interv
         time: Virtual { world, clock },
         pipelines: vec![Box::new(server)],
         in_flight_most,
-        writes: Writes::Batched,
+        writes,
         deadline_ns: 10_000 * MS,
         recorder,
         stop: Arc::new(AtomicBool::new(false)),
@@ -170,6 +189,18 @@ fn a_stall_of_the_server_is_in_every_response_that_it_delayed() {
 }
 
 #[test]
+fn the_pacer_is_not_late_for_votes_that_wait_while_others_are_written() {
+    let load = Load { burst: 64, duration_ns: 1_000 * MS, ..CONSTANT };
+    for writes in [Writes::Batched, Writes::Each] {
+        let (outcome, intervals) = run_with(load, 4_096, 0, writes, 100);
+        assert_eq!(merged(&intervals, |interval| &interval.response).len(), outcome.offered);
+        let pacer = merged(&intervals, |interval| &interval.pacer).max();
+        assert!(pacer <= 400, "{writes:?}: {pacer} ns, of a few looks at the clock and not of those for 64 votes");
+        assert!(merged(&intervals, |interval| &interval.client).max() >= 6_000, "{writes:?}");
+    }
+}
+
+#[test]
 fn intervals_add_up_and_begin_where_the_last_one_ended() {
     let (outcome, intervals) = run(CONSTANT, 4_096, 100 * MS);
     assert!(intervals.len() >= 25);
@@ -212,8 +243,12 @@ fn a_closed_plan_offers_what_the_server_takes() {
 }
 
 #[test]
-fn a_load_ends_where_it_is_told_to() {
-    let (outcome, intervals) = run(Load { duration_ns: 1_500 * MS, ..CONSTANT }, 4_096, 0);
-    assert_eq!((outcome.offered, outcome.end_ns), (74_999, 1_500 * MS));
-    assert_eq!(intervals.len(), 2);
+fn a_load_lasts_as_long_as_it_was_to_last() {
+    // Its last vote is answered 10 us before.
+    for (milliseconds, offered, count) in [(1_500, 74_999, 2), (2_000, 99_999, 2), (60_000, 2_999_999, 60)] {
+        let (outcome, intervals) = run(Load { duration_ns: milliseconds * MS, ..CONSTANT }, 4_096, 0);
+        assert_eq!((outcome.offered, outcome.end_ns), (offered, milliseconds * MS));
+        assert_eq!(intervals.len(), count);
+        assert_eq!(intervals.iter().map(|interval| interval.length_ns).sum::<u64>(), milliseconds * MS);
+    }
 }

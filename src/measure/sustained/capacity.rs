@@ -29,8 +29,11 @@ pub const PROBES: u32 = 8;
 /// How often a rate is tried at most, while others may be why it was missed.
 pub const TRIES: u32 = 4;
 
-/// How often the machine is looked at before such a rate is tried again, for a second each time, until it is calm. No longer:
-/// a connection that says nothing for half a minute is given up by QUIC.
+/// Such tries at most, over all rates: a search takes three times as long as it should, and no longer.
+const DOUBTS: u32 = 8;
+
+/// How often the machine is looked at before such a rate is tried again, each time for a tenth of a probe, until it is calm. No
+/// longer: a connection that says nothing for half a minute is given up by QUIC.
 const LOOKS: u32 = 8;
 
 /// Votes answered while they were due, as a share of those that were due, from which a rate is held.
@@ -85,6 +88,8 @@ struct Search {
     missed: Option<f64>,
     /// How often the rate that is next was missed already, with others as the likely reason.
     doubts: u32,
+    /// The same, over all rates.
+    all_doubts: u32,
     /// Rates of which it is known whether they are held.
     counted: u32,
 }
@@ -103,8 +108,9 @@ impl Search {
 
     /// What came of `rate`.
     fn tried(&mut self, rate: f64, outcome: Outcome) {
-        if outcome == Outcome::Doubtful && self.doubts + 1 < TRIES {
+        if outcome == Outcome::Doubtful && self.doubts + 1 < TRIES && self.all_doubts < DOUBTS {
             self.doubts += 1;
+            self.all_doubts += 1;
             return;
         }
         self.doubts = 0;
@@ -183,7 +189,7 @@ pub fn seek(
             return Err(Failure::Failed(broken));
         }
         if let (1.., Some((client, _))) = (search.doubts, options.cores) {
-            wait_for_calm(client, stop)?;
+            wait_for_calm(client, options.probe / 10, stop)?;
         }
     }
     (capacity.rate, capacity.missed) = (search.held, search.missed);
@@ -222,9 +228,9 @@ fn outcome(miss: Option<&Miss>, disturbed: bool) -> Outcome {
 
 /// Until a loop that does nothing else on the generator's core would be in time, or for as long as a connection may be left alone.
 /// The server keeps the other core as busy as it ever does.
-fn wait_for_calm(core: usize, stop: &Stop) -> Result<(), Failure> {
+fn wait_for_calm(core: usize, look: Duration, stop: &Stop) -> Result<(), Failure> {
     for _ in 0..LOOKS {
-        let gaps = hiccup::measure(core, Duration::from_secs(1)).map_err(|error| Failure::Failed(error.to_string()))?;
+        let gaps = hiccup::measure(core, look).map_err(|error| Failure::Failed(error.to_string()))?;
         if stop.is_set() || pacer_limit(hiccup::lateness(&gaps, 0.99)) == PACER_LIMIT_NS {
             break;
         }
@@ -297,7 +303,7 @@ mod tests {
         let (held, _) = found(100_000.0, 90_000.0, &[0, 1, 2, 3]);
         assert!(held.unwrap() < 90_000.0, "{TRIES} times is a miss");
         let (_, probes) = found(100_000.0, 90_000.0, &(0..100).collect::<Vec<_>>());
-        assert_eq!(probes, TRIES * PROBES, "it ends");
+        assert_eq!(probes, DOUBTS + PROBES, "it ends");
 
         let row = Miss::Row("half of it".into());
         assert_eq!(outcome(None, true), Outcome::Held, "held although others used the machine");

@@ -142,7 +142,7 @@ struct Run {
     in_flight: usize,
     /// Whether a vote that is due may not go.
     blocked: bool,
-    /// Whether it waits for the turn that the stack's tasks have between two votes.
+    /// Whether a vote that is due waits for the turn that the stack's tasks have between two votes.
     between: bool,
     /// When the last answer came, or the flight began.
     heard: u64,

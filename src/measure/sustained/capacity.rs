@@ -27,14 +27,17 @@ pub const CLOSED: Duration = Duration::from_secs(2);
 pub const PROBES: u32 = 8;
 
 /// How often a rate is tried at most, while others may be why it was missed.
-pub const TRIES: u32 = 4;
+const TRIES: u32 = 4;
 
 /// Such tries at most, over all rates: a search takes three times as long as it should, and no longer.
 const DOUBTS: u32 = 8;
 
-/// How often the machine is looked at before such a rate is tried again, each time for a tenth of a probe, until it is calm. No
-/// longer: a connection that says nothing for half a minute is given up by QUIC.
+/// How often the machine is looked at before such a rate is tried again, until it is calm.
 const LOOKS: u32 = 8;
+
+/// How long each look is at most; at a probe of 10 s, and less, a tenth of that. A connection that says nothing for half a minute
+/// is given up by QUIC.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Votes answered while they were due, as a share of those that were due, from which a rate is held.
 pub const HELD: f64 = 0.999;
@@ -189,7 +192,7 @@ pub fn seek(
             return Err(Failure::Failed(broken));
         }
         if let (1.., Some((client, _))) = (search.doubts, options.cores) {
-            wait_for_calm(client, options.probe / 10, stop)?;
+            wait_for_calm(client, LOOK.min(options.probe / 10), stop)?;
         }
     }
     (capacity.rate, capacity.missed) = (search.held, search.missed);

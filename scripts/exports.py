@@ -38,7 +38,7 @@ def main():
 
 
 def export(run, form, *more):
-    command = [ROOT / "target/debug/votebench", "export", run, "--format", form, *more]
+    command = [packages.votebench(ROOT), "export", run, "--format", form, *more]
     return subprocess.run(command, check=True, capture_output=True).stdout.decode()
 
 

@@ -1,6 +1,9 @@
 """What scripts need: packages from PyPI, in a virtual environment that is thrown away when the script has ended, and votebench."""
 
+import functools
+import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -23,6 +26,14 @@ def rerun_with(requirements):
 
 
 def build_votebench(root):
-    """Makes target/debug/votebench, as the tests make it: beside `cargo test`, nothing is compiled a second time."""
+    """Makes votebench, as the tests make it: beside `cargo test`, nothing is compiled a second time."""
     build = ["cargo", "test", "--quiet", "--locked", "--no-run", "--test", "tidy"]
     subprocess.run(build, cwd=root, check=True, stdout=subprocess.DEVNULL)
+
+
+@functools.cache
+def votebench(root):
+    """Where `build_votebench` puts it: in ./target, or wherever cargo has been told to build."""
+    metadata = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]
+    described = subprocess.run(metadata, cwd=root, check=True, stdout=subprocess.PIPE).stdout
+    return pathlib.Path(json.loads(described)["target_directory"]) / "debug/votebench"

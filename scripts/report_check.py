@@ -111,8 +111,7 @@ def main():
 
 
 def report(*words):
-    program = ROOT / "target/debug/votebench"
-    subprocess.run([program, "report", *words], check=True)
+    subprocess.run([packages.votebench(ROOT), "report", *words], check=True)
 
 
 class Browser:

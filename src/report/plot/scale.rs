@@ -84,7 +84,10 @@ impl Scale {
                 }
                 if all.len() < 3 {
                     let between = decades(low / 10.0, high).into_iter().flat_map(|decade| [2.0 * decade, 5.0 * decade]);
-                    ticks.extend(between.filter(|value| (low..=high).contains(value)).map(|v| tick(v, label(v))));
+                    let between: Vec<f64> = between.filter(|value| (low..=high).contains(value)).collect();
+                    let has_words = all.is_empty() || all.len() + between.len() <= most + 1;
+                    let words = |value| if has_words { label(value) } else { String::new() };
+                    ticks.extend(between.into_iter().map(|value| tick(value, words(value))));
                     ticks.sort_by(|one, other| one.at.total_cmp(&other.at));
                 }
                 ticks
@@ -175,6 +178,10 @@ mod tests {
         assert_eq!(Scale::logarithmic([0.0, 17_000.0, 9e9]), Scale::Log(10_000.0, 1e10));
         assert_eq!(labels(Scale::Log(1e4, 1e10), 4), ["10 us", "", "1 ms", "", "100 ms", "", "10 s"]);
         assert_eq!(labels(Scale::Log(5e4, 2e5), 4), ["50 us", "100 us", "200 us"]);
+        // Two decades and what lies between: words for all where there is room, for the decades where there is not.
+        let rates = Scale::Log(2e4, 5e6);
+        assert_eq!(rates.ticks(7, short).iter().filter(|tick| !tick.label.is_empty()).count(), 8);
+        assert_eq!(labels(rates, 4), ["", "", "100 us", "", "", "1 ms", "", ""]);
         assert_eq!(labels(Scale::Nines(3.0), 9), ["0 %", "50 %", "90 %", "99 %", "99.9 %"]);
     }
 

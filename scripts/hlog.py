@@ -2,7 +2,7 @@
 """Opens the interval logs of a sustained run in HdrHistogram's own reader for Python, and holds what it finds against the run.
 
     scripts/hlog.py RUN          a run's folder
-    scripts/hlog.py              a short run, made for it by target/debug/votebench
+    scripts/hlog.py              a short run, made for it by what the tests have built
 
 Percentiles of the response times must be those of results.json to the nanosecond, wherever no vote was left unanswered; the
 log's counts must be those of the intervals' own lines."""
@@ -80,7 +80,7 @@ def main():
     if len(sys.argv) > 1:
         check(pathlib.Path(sys.argv[1]))
         return
-    program = pathlib.Path(__file__).resolve().parent.parent / "target" / "debug" / "votebench"
+    program = packages.votebench(pathlib.Path(__file__).resolve().parent.parent)
     with tempfile.TemporaryDirectory() as results:
         command = [program, "sustained", "--protocol", "zap,json-rpc", "--rate", "2000", "--duration", "3s"]
         command += ["--interval", "100ms", "--warm-up", "200ms", "--count", "0s", "--probe", "100ms", "--force"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """curl, wrk and nginx beside the HTTP/1.1 arms of the HTTP study.
 
-    scripts/http_peers.py [--binary PATH]    PATH is target/debug/votebench unless it is given
+    scripts/http_peers.py [--binary PATH]    PATH is what `cargo build` makes unless it is given
 
 curl asks every HTTP/1.1 arm in its own ways (POST, HEAD, chunked, Expect, HTTP/1.0, a connection kept and one closed), wrk
 drives each over many connections and must see no error, and a quick run of the study has wrk drive `pooled-http` and Debian's
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+import packages
 from peers.checks import PATIENCE, Checks, demand, equal
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -32,7 +33,7 @@ BODY = b"abcdefghijklmnop"
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target/debug/votebench", metavar="PATH")
+    parser.add_argument("--binary", type=pathlib.Path, default=packages.votebench(ROOT), metavar="PATH")
     binary = parser.parse_args().binary.resolve()
     if not binary.is_file():
         sys.exit(f"scripts/http_peers.py: --binary: {binary} is not there; `cargo build` makes it")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Clients that are not ours talk to `votebench serve`, for every protocol that it has.
 
-    scripts/peers.py [--binary PATH]    PATH is target/debug/votebench unless it is given
+    scripts/peers.py [--binary PATH]    PATH is what `cargo build` makes unless it is given
 
 gRPC is Python's grpcio with what the server's reflection says, JSON-RPC is curl and websockets, QUIC is aioquic, the
 framed rows are plain sockets, and yamux is written out in scripts/peers/yamux.py. Messages are written and read by
@@ -40,7 +40,7 @@ CHECKS = 173
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target/debug/votebench", metavar="PATH")
+    parser.add_argument("--binary", type=pathlib.Path, default=packages.votebench(ROOT), metavar="PATH")
     binary = parser.parse_args().binary.resolve()
     if not binary.is_file():
         sys.exit(f"scripts/peers.py: --binary: {binary} is not there; `cargo build` makes it")

@@ -85,7 +85,7 @@ impl Scale {
                 if all.len() < 3 {
                     let between = decades(low / 10.0, high).into_iter().flat_map(|decade| [2.0 * decade, 5.0 * decade]);
                     let between: Vec<f64> = between.filter(|value| (low..=high).contains(value)).collect();
-                    let has_words = all.is_empty() || all.len() + between.len() <= most + 1;
+                    let has_words = all.len() + between.len() <= most + 1;
                     let words = |value| if has_words { label(value) } else { String::new() };
                     ticks.extend(between.into_iter().map(|value| tick(value, words(value))));
                     ticks.sort_by(|one, other| one.at.total_cmp(&other.at));

@@ -25,8 +25,9 @@ const INITIAL_BYTES: usize = 16 << 10;
 /// Bytes that it grows to for the sake of long reads alone; only a longer message makes it larger.
 const AMPLE_BYTES: usize = 256 << 10;
 
-/// Bytes after which either side writes although more is at hand.
-pub(super) const WRITE_BYTES: usize = 64 << 10;
+/// Bytes after which either side writes although more is at hand: some 85 votes. Were it more than all that is in flight, the two
+/// sides would take turns instead of working at once.
+pub(super) const WRITE_BYTES: usize = 16 << 10;
 
 /// What has arrived and not been taken yet.
 #[derive(Debug)]

@@ -15,14 +15,13 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::framing::WRITE_BYTES;
+
 /// Bytes that a connection's buffer for reading starts with.
 const INITIAL_BYTES: usize = 16 << 10;
 
 /// Bytes that it grows to where reads fill it.
 const AMPLE_BYTES: usize = 256 << 10;
-
-/// Bytes that are kept for one write; with more than that it is written although yamux goes on.
-const WRITE_BYTES: usize = 64 << 10;
 
 /// What is kept for one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -61,7 +61,7 @@ impl<const PLAIN: bool> Transport for MuxStream<PLAIN> {
         let mut connection = mux_connection::over(socket, mux_connection::keeps(PLAIN), Mode::Client);
         let opened = poll_fn(|cx| connection.poll_new_outbound(cx)).await;
         let stream = opened.map_err(TransportError::connect)?.compat();
-        let stream = LongStream { connection, stream, writes: Writes::Batched };
+        let stream = LongStream { connection, stream, flushes: false };
         let framed = FramedConnection::new(stream, config.payload.requester()?, config.max_message_bytes);
         Ok(MuxStreamConnection { framed, peer })
     }
@@ -71,7 +71,8 @@ impl<const PLAIN: bool> Transport for MuxStream<PLAIN> {
 struct LongStream {
     connection: mux_connection::Connection,
     stream: Compat<yamux::Stream>,
-    writes: Writes,
+    /// Whether a flush drives too.
+    flushes: bool,
 }
 
 impl AsyncRead for LongStream {
@@ -93,9 +94,10 @@ impl AsyncWrite for LongStream {
         written
     }
 
-    /// Where messages may leave together it is left to the read that follows, which drives the connection anyway.
+    /// In an exchange it is left to the read that follows at once, which drives the connection anyway. In a pipeline more
+    /// messages may follow, and the server can have the first ones meanwhile.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.writes == Writes::Each {
+        if self.flushes {
             drive(&mut self.get_mut().connection, cx).map_err(io::Error::other)?;
         }
         Poll::Ready(Ok(()))
@@ -178,7 +180,7 @@ impl Connection for MuxStreamConnection {
     }
 
     fn pipeline(mut self, flight: Flight) -> Result<Box<dyn Pipeline>, TransportError> {
-        self.framed.stream_mut().writes = flight.writes;
+        self.framed.stream_mut().flushes = true;
         Ok(self.framed.pipeline(flight, false))
     }
 

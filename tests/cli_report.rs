@@ -142,11 +142,30 @@ fn pictures_are_held_against_their_runs_byte_for_byte() {
 }
 
 #[test]
-fn two_runs_for_one_block_are_refused() {
+fn runs_of_one_suite_stand_in_its_block_one_under_the_other() {
+    const LATER: &str = "20260103T000000Z-0123456789ab";
+    let folder = folder();
+    save(folder.path(), LATER, |run| run.measurements.retain(|m| m.suite == "serialization"));
+    let (times, later) = (format!("results/{TIMES}"), format!("results/{LATER}"));
+    assert_eq!(report(folder.path(), &[&later, &times]), (0, String::new()));
+    let readme = fs::read_to_string(folder.path().join("README.md")).unwrap();
+    assert!(readme.contains(&format!("<!-- from {later}/results.json {times}/results.json -->")), "{readme}");
+    let (first, second) = readme.split_once(&format!("Run {TIMES}:")).unwrap();
+    assert!(first.contains(&format!("Run {LATER}:")) && first.contains("| zap |") && second.contains("| zap |"));
+    assert_eq!(report(folder.path(), &["--check"]), (0, String::new()));
+    assert_eq!(report(folder.path(), &["--check", &later, &times]), (0, String::new()));
+    assert_eq!(report(folder.path(), &["--check", &times]).0, 2, "a run that is no longer given");
+    save(folder.path(), LATER, |run| run.measurements.retain(|m| m.suite == "serialization" && m.protocol != "zap"));
+    let (status, sentence) = report(folder.path(), &["--check"]);
+    assert!(status == 2 && sentence.contains(LATER), "one of the two has changed: {sentence}");
+}
+
+#[test]
+fn a_run_that_is_given_twice_is_refused() {
     let folder = folder();
     let times = format!("results/{TIMES}");
     let (status, sentence) = report(folder.path(), &[&times, &times]);
-    assert!(status == 2 && sentence.contains("serialization"), "{sentence}");
+    assert!(status == 2 && sentence.contains("given twice"), "{sentence}");
     assert_eq!(fs::read_to_string(folder.path().join("README.md")).unwrap(), EMPTY);
 }
 

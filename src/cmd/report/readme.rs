@@ -18,30 +18,27 @@ const PICTURES: &str = "pictures";
 /// What stands between the runs and the folder in the pictures' line.
 const IN: &str = " in ";
 
-/// Writes the blocks that the runs have something for, or with `--check` holds them against it.
+/// Writes the blocks that the runs have something for, or with `--check` holds them against it. Runs of one suite stand in its
+/// block one under the other, in the order in which they are given.
 ///
 /// # Errors
-/// [`BadInput`] where a run has nothing for any block, two have the same one, or a check fails.
+/// [`BadInput`] where a run has nothing for any block, one is given twice, or a check fails.
 pub(super) fn write(runs: &[Loaded], args: &Args) -> anyhow::Result<()> {
     let file = File::read(&args.file)?;
     let mut new = file.text.clone();
-    let mut filled_by: Vec<(&str, &Path)> = Vec::new();
-    for (loaded, path) in runs.iter().zip(&args.runs) {
-        let mut suites = suites::ALL.iter().filter(|suite| (suite.is_in)(&loaded.run)).peekable();
-        if suites.peek().is_none() {
-            return Err(
-                BadInput(format!("{}: the run has no figures for {}", path.display(), args.file.display())).into()
-            );
+    for (place, (loaded, path)) in runs.iter().zip(&args.runs).enumerate() {
+        let path = path.display();
+        if !suites::ALL.iter().any(|suite| (suite.is_in)(&loaded.run)) {
+            return Err(BadInput(format!("{path}: the run has no figures for {}", args.file.display())).into());
         }
-        for suite in suites {
-            if let Some((_, other)) = filled_by.iter().find(|(name, _)| *name == suite.name) {
-                let (one, other) = (path.display(), other.display());
-                return Err(
-                    BadInput(format!("{one} and {other} both have figures for the block {}", suite.name)).into()
-                );
-            }
-            filled_by.push((suite.name, path));
-            new = with_suite(&file, &new, suite, &loaded.run)?;
+        if runs[..place].iter().any(|other| other.run.run.id == loaded.run.run.id) {
+            return Err(BadInput(format!("{path}: the run is given twice")).into());
+        }
+    }
+    for suite in &suites::ALL {
+        let of_suite: Vec<_> = runs.iter().map(|loaded| &loaded.run).filter(|run| (suite.is_in)(run)).collect();
+        if !of_suite.is_empty() {
+            new = with_suite(&file, &new, suite, &of_suite)?;
         }
     }
     if let Some(folder) = &args.svg {
@@ -63,9 +60,11 @@ pub(super) fn check_all(path: &Path) -> anyhow::Result<()> {
     let mut checked = 0;
     for suite in &suites::ALL {
         let Some(source) = file.source(suite.name)? else { continue };
-        let path = file.beside(source);
-        let new = with_suite(&file, &file.text, suite, &load(&path)?.run)?;
-        file.unchanged(&new, &format!("report --readme {}", path.display()))?;
+        let paths: Vec<PathBuf> = source.split(' ').map(|path| file.beside(path)).collect();
+        let runs = paths.iter().map(|path| load(path)).collect::<Result<Vec<_>, _>>()?;
+        let runs: Vec<_> = runs.iter().map(|loaded| &loaded.run).collect();
+        let new = with_suite(&file, &file.text, suite, &runs)?;
+        file.unchanged(&new, &format!("report --readme {}", listed(&paths)))?;
         checked += 1;
     }
     if let Some(source) = file.source(PICTURES)? {
@@ -84,8 +83,10 @@ pub(super) fn check_all(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn with_suite(file: &File<'_>, text: &str, suite: &Suite, run: &RunFile) -> Result<String, BadInput> {
-    file.filled(text, suite.name, &committed(run), &(suite.markdown)(run))
+fn with_suite(file: &File<'_>, text: &str, suite: &Suite, runs: &[&RunFile]) -> Result<String, BadInput> {
+    let from: Vec<_> = runs.iter().map(|run| committed(run)).collect();
+    let tables: Vec<_> = runs.iter().map(|run| (suite.markdown)(run)).collect();
+    file.filled(text, suite.name, &from.join(" "), &tables.join("\n"))
 }
 
 /// Where a run lies that is committed.

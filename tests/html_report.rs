@@ -96,7 +96,7 @@ fn every_plot_shows_every_row_of_its_data() {
         assert!(one.source.contains(&one.run) && one.source.contains("commit"), "{}: {}", one.name, one.source);
         assert!(one.unit.contains("better"), "{}: {}", one.name, one.unit);
     }
-    let names: std::collections::BTreeSet<&str> = figures.iter().map(|one| one.name.as_str()).collect();
+    let names: BTreeSet<&str> = figures.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names.len(), figures.len(), "two figures have one name");
 }
 

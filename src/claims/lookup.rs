@@ -187,7 +187,7 @@ pub fn why_not(answer: &Answer, found: Option<Found<'_>>, runs: &[RunFile]) -> S
     if let Some(Found { measurement, .. }) = found {
         return match (&measurement.reason, measurement.status) {
             (Some(reason), Status::Ok | Status::NotMeasured) => reason.clone(),
-            (Some(reason), status) => format!("{}: {reason}", status.word()),
+            (Some(_), _) => measurement.why(),
             (None, _) if answer.percentile.is_none() => "the run has not what it is made of".to_owned(),
             (None, _) => format!("too few separate stalls reach {}", percentile_word(answer)),
         };

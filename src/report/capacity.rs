@@ -59,8 +59,8 @@ pub fn tables(run: &RunFile) -> Vec<Table> {
     ];
     let unknown = of_suite(run).filter(|m| is_in(run) && m.metric == "capacity" && m.value.is_none());
     notes.extend(unknown.map(|m| {
-        let (row, reason) = (m.row.as_deref().unwrap_or("?"), m.reason.as_deref().unwrap_or("no reason given"));
-        format!("{}, {row}: {}: {reason}.", m.protocol, m.status.word())
+        let row = m.row.as_deref().unwrap_or("?");
+        format!("{}, {row}: {}.", m.protocol, m.why())
     }));
     vec![Table {
         title: "Capacity: the highest rate that was held".to_owned(),

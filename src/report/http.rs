@@ -324,7 +324,7 @@ fn number_cell(measurement: Option<&Measurement>, text: impl Fn(f64) -> String) 
 fn unmeasured(run: &RunFile, is_meant: impl Fn(&Measurement) -> bool) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for m in of_suite(run).filter(|m| m.status != Status::Ok && is_meant(m)) {
-        let reason = format!("{}: {}", m.status.word(), m.reason.as_deref().unwrap_or("no reason given"));
+        let reason = m.why();
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, arms)) if arms.contains(&m.protocol.as_str()) => {}
             Some((_, arms)) => arms.push(&m.protocol),

@@ -137,7 +137,7 @@ fn disagreements(run: &RunFile) -> Option<String> {
 fn unmeasured(run: &RunFile) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for m in run.measurements.iter().filter(|m| m.metric == METRIC && m.protocol != LOOP && m.status != Status::Ok) {
-        let reason = format!("{}: {}", m.status.word(), m.reason.as_deref().unwrap_or("no reason given"));
+        let reason = m.why();
         let row = format!("{} {}", m.protocol, m.model.as_deref().unwrap_or("-"));
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, rows)) if rows.contains(&row) => {}

@@ -407,7 +407,7 @@ fn unmeasured(run: &RunFile, wait: &str) -> Vec<String> {
             ("round-trip", other, _) if has > 0 => {
                 Some(format!("{} {} after {has} pairs, which stand here: {reason}.", m.protocol, other.word()))
             }
-            ("round-trip", other, _) => Some(format!("{} {}: {reason}.", m.protocol, other.word())),
+            ("round-trip", ..) => Some(format!("{} {}.", m.protocol, m.why())),
             // A remark on a median is why it has no verdict.
             (metric, Status::Ok, _) if REFERENCES.iter().any(|(_, of)| *of == metric) => {
                 m.reason.as_ref().map(|reason| format!("{}: {reason}.", m.protocol))

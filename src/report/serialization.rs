@@ -209,7 +209,7 @@ pub(super) fn windows(run: &RunFile, model: &str) -> Option<String> {
 fn unmeasured(run: &RunFile, model: &str) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for m in of_suite(run).filter(|m| m.metric == "time" && is_model(m, model) && m.status != Status::Ok) {
-        let reason = format!("{}: {}", m.status.word(), m.reason.as_deref().unwrap_or("no reason given"));
+        let reason = m.why();
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, protocols)) if protocols.contains(&m.protocol.as_str()) => {}
             Some((_, protocols)) => protocols.push(&m.protocol),

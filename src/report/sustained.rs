@@ -339,7 +339,7 @@ pub(super) fn whole(rate: f64) -> String {
 fn remarks(run: &RunFile, writes: &str) -> Vec<String> {
     let missing = of_suite(run)
         .filter(|m| m.metric == "response" && m.row.as_deref() == Some(writes) && m.status != Status::Ok)
-        .map(|m| format!("{} {}: {}.", m.protocol, m.status.word(), m.reason.as_deref().unwrap_or("no reason given")));
+        .map(|m| format!("{} {}.", m.protocol, m.why()));
     missing.collect()
 }
 

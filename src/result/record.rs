@@ -270,6 +270,21 @@ impl Status {
     }
 }
 
+impl Measurement {
+    /// The status in words, and its reason; the word once, where the reason begins with it.
+    #[must_use]
+    pub fn why(&self) -> String {
+        worded(self.status.word(), self.reason.as_deref().unwrap_or("no reason given"))
+    }
+}
+
+/// A word and its reason; the word once, where the reason begins with it.
+#[must_use]
+pub fn worded(word: &str, reason: &str) -> String {
+    let reason = reason.trim_end_matches('.');
+    if reason.starts_with(word) { reason.to_owned() } else { format!("{word}: {reason}") }
+}
+
 impl Processes {
     /// How many processes there are.
     #[must_use]
@@ -320,5 +335,16 @@ impl<T: Into<Number>> From<T> for Value {
 impl From<Percentiles> for Value {
     fn from(percentiles: Percentiles) -> Self {
         Self::Percentiles(percentiles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::worded;
+
+    #[test]
+    fn a_word_stands_once_before_its_reason() {
+        assert_eq!(worded("saturated", "saturated at 40344 messages/s"), "saturated at 40344 messages/s");
+        assert_eq!(worded("failed", "the server was killed."), "failed: the server was killed");
     }
 }

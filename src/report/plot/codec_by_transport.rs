@@ -40,7 +40,7 @@ fn of_wait(run: &RunFile, wait: &str) -> Option<Figure> {
     let cell = |pair: &Pair| {
         let said = caveat(pair.m, run);
         let text = pair.us.map_or_else(|| pair.m.status.word().to_owned(), figure);
-        let words = said.as_ref().map_or_else(String::new, |said| format!("; {}: {}", said.word, said.reason));
+        let words = said.as_ref().map_or_else(String::new, |said| format!("; {}", said.words()));
         Cell {
             tip: format!("{}: {} on {}, p50 {text} us{words}", pair.m.protocol, pair.codec, pair.transport),
             shade: pair.us.map(|us| shade(us, &values)),

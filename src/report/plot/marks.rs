@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::svg::{Px, SMALL, fit, width};
 use crate::result::RunFile;
-use crate::result::record::{Class, Kind, Measurement, Status};
+use crate::result::record::{Class, Kind, Measurement, Status, worded};
 
 /// A shape that stands for a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,8 +203,7 @@ impl Caveat {
     /// Word and reason; the word once, where the reason begins with it.
     #[must_use]
     pub fn words(&self) -> String {
-        let reason = self.reason.trim_end_matches('.');
-        if reason.starts_with(self.word) { reason.to_owned() } else { format!("{}: {reason}", self.word) }
+        worded(self.word, &self.reason)
     }
 
     /// As a note below a figure.

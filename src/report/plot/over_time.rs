@@ -143,7 +143,7 @@ fn panel(m: &Measurement, shown: &[Point], every: &[Point], run: &RunFile, palet
     let said = caveat(m, run);
     let count = |is: fn(&Point) -> bool| every.iter().filter(|point| is(point)).count();
     let (disturbed, invalid) = (count(|point| point.disturbed), count(|point| point.invalid));
-    let words = said.as_ref().map_or_else(String::new, |said| format!("; {}: {}", said.word, said.reason));
+    let words = said.as_ref().map_or_else(String::new, |said| format!("; {}", said.words()));
     Panel {
         title: m.protocol.clone(),
         caveat: said.map(|said| said.word.to_owned()),

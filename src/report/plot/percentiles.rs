@@ -104,7 +104,7 @@ pub fn plot<'a>(
 fn series(protocol: &str, curve: &Curve, said: Option<&Caveat>, palette: &mut Palette) -> Series {
     let words = curve.marked.iter().map(|(share, ns)| format!("p{} {} us", short(100.0 * share), figure(ns / 1e3)));
     let words = words.collect::<Vec<_>>().join(", ");
-    let caveat = said.map_or_else(String::new, |said| format!("; {}: {}", said.word, said.reason));
+    let caveat = said.map_or_else(String::new, |said| format!("; {}", said.words()));
     Series {
         label: said.map_or_else(|| protocol.to_owned(), |said| format!("{protocol} ({})", said.word)),
         tip: format!("{protocol}: {words}{caveat}"),
